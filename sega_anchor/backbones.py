@@ -1,0 +1,91 @@
+"""The graph encoders of the published protocols."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn import GINConv, global_add_pool
+from typing_extensions import override
+
+
+class GIN(nn.Module):
+    r"""GIN as GraphCL, SEGA, JOAO and AutoGCL use it without labels.
+
+    Layer: GINConv (eps fixed at 0; Linear - ReLU - Linear), ReLU, then BatchNorm. Every
+    layer is sum-pooled and the results are concatenated. Linear weights start
+    Xavier-uniform with zero bias, as published.
+
+    Args:
+        in_channels: width of the node features, at least 1.
+        hidden_channels: width of every layer. (default: :obj:`32`)
+        num_layers: number of layers. (default: :obj:`3`)
+
+    Raises:
+        ValueError: for a size below 1.
+
+    Source: repositories Shen-Lab/GraphCL (unsupervised_TU/gin.py), Wu-Junran/SEGA.
+
+    Example:
+        >>> edge_index = torch.tensor([[0, 1], [1, 0]])
+        >>> GIN(in_channels=4)(torch.ones(2, 4), edge_index).shape
+        torch.Size([1, 96])
+    """
+
+    def __init__(
+        self, in_channels: int, hidden_channels: int = 32, num_layers: int = 3
+    ) -> None:
+        super().__init__()
+        for name, value in (
+            ("in_channels", in_channels),
+            ("hidden_channels", hidden_channels),
+            ("num_layers", num_layers),
+        ):
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1, got {value!r}")
+        self.out_channels = hidden_channels * num_layers
+        widths = [in_channels] + [hidden_channels] * num_layers
+        self.convs = nn.ModuleList(
+            GINConv(
+                nn.Sequential(
+                    nn.Linear(below, hidden_channels),
+                    nn.ReLU(),
+                    nn.Linear(hidden_channels, hidden_channels),
+                )
+            )
+            for below in widths[:-1]
+        )
+        self.norms = nn.ModuleList(
+            nn.BatchNorm1d(hidden_channels) for _ in range(num_layers)
+        )
+        self.apply(xavier)
+
+    @override
+    def forward(
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        batch: Tensor | None = None,
+        num_graphs: int | None = None,
+    ) -> Tensor:
+        """Return one vector per graph, ``(num_graphs, num_layers * hidden)``."""
+        pooled = []
+        for conv, norm in zip(self.convs, self.norms, strict=True):
+            x = norm(conv(x, edge_index).relu())
+            pooled.append(global_add_pool(x, batch, num_graphs))
+        return torch.cat(pooled, dim=1)
+
+
+def projection_head(channels: int) -> nn.Sequential:
+    """Return Linear - ReLU - Linear, started as the published graph encoders are."""
+    head = nn.Sequential(
+        nn.Linear(channels, channels), nn.ReLU(), nn.Linear(channels, channels)
+    )
+    return head.apply(xavier)
+
+
+def xavier(module: nn.Module) -> None:
+    """Start a linear layer Xavier-uniform with zero bias; leave others alone."""
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)

@@ -1,0 +1,131 @@
+"""CodingTree: the hierarchy of nested communities that encodes a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    import networkx
+
+Nested = int | list["Nested"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CodingTree:
+    r"""A rooted tree whose leaves are the vertices of a graph.
+
+    Every tree node stands for the set of vertices below it. All vertices are at level
+    0 and the root, the last node, is at level ``height``; nodes are sorted by level.
+    A branch that ended early is lengthened by unary nodes, which leaves the
+    structural entropy as it was.
+
+    Args:
+        parent: LongTensor ``(num_tree_nodes,)``; the parent of each node, -1 at the
+            root. Nodes ``0 .. num_vertices - 1`` are the graph's vertices.
+        level: LongTensor ``(num_tree_nodes,)`` with
+            ``level[parent[i]] == level[i] + 1``.
+
+    Raises:
+        ValueError: if the two tensors do not describe such a tree.
+
+    Source: Wu et al., "SEGA: Structural Entropy Guided Anchor View for Graph
+    Contrastive Learning", ICML 2023, section 3.
+
+    Example:
+        >>> tree = CodingTree(torch.tensor([3, 3, 4, 5, 5, -1]),
+        ...                   torch.tensor([0, 0, 0, 1, 1, 2]))
+        >>> tree
+        CodingTree(num_vertices=3, height=2, nodes=[3, 2, 1])
+        >>> tree.nested()
+        [[0, 1], [2]]
+    """
+
+    parent: Tensor
+    level: Tensor
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that are not a tree with all vertices at level 0."""
+        parent, level = self.parent, self.level
+        if parent.dim() != 1 or parent.shape != level.shape or parent.numel() < 2:
+            raise ValueError(
+                "parent and level must be vectors of one length, at least 2, got "
+                f"shapes {tuple(parent.shape)} and {tuple(level.shape)}"
+            )
+        child = torch.arange(parent.numel() - 1)
+        above = parent[:-1]
+        if parent[-1] != -1 or bool(
+            (above <= child).any() | (above > child[-1] + 1).any()
+        ):
+            raise ValueError(
+                "each parent must stand behind its children and the last node must be "
+                f"the root with parent -1, got {parent.tolist()}"
+            )
+        if level[0] != 0 or bool((level[above] != level[:-1] + 1).any()):
+            raise ValueError(
+                "a parent must be one level above its children and vertices at level "
+                f"0, got levels {level.tolist()}"
+            )
+
+    @property
+    def num_vertices(self) -> int:
+        """Number of vertices of the graph, the nodes at level 0."""
+        return int((self.level == 0).sum())
+
+    @property
+    def height(self) -> int:
+        """Level of the root."""
+        return int(self.level[-1])
+
+    def ancestors(self) -> Tensor:
+        """Return the node above each vertex at every level, ``(height + 1, n)``.
+
+        Example:
+            >>> from sega_anchor import build_coding_tree
+            >>> build_coding_tree(torch.tensor([[0], [1]]), height=2).ancestors()
+            tensor([[0, 1],
+                    [2, 3],
+                    [4, 4]])
+        """
+        rows = [torch.arange(self.num_vertices)]
+        for _ in range(self.height):
+            rows.append(self.parent[rows[-1]])
+        return torch.stack(rows)
+
+    def nested(self) -> Nested:
+        """Return the tree as nested lists of vertices, children by first vertex."""
+        content: list[Nested] = list(range(self.num_vertices))
+        first = list(range(self.num_vertices))
+        children: dict[int, list[int]] = {}
+        for node, above in enumerate(self.parent.tolist()):
+            if node >= self.num_vertices:
+                below = sorted(children[node], key=lambda child: first[child])
+                content.append([content[child] for child in below])
+                first.append(first[below[0]])
+            children.setdefault(above, []).append(node)
+        return content[-1]
+
+    def to_networkx(self) -> networkx.DiGraph:
+        """Return a ``networkx.DiGraph`` with edges from parent to child.
+
+        Each node carries its ``level``.
+        """
+        import networkx
+
+        graph = networkx.DiGraph()
+        for node, level in enumerate(self.level.tolist()):
+            graph.add_node(node, level=level)
+        for node, above in enumerate(self.parent[:-1].tolist()):
+            graph.add_edge(above, node)
+        return graph
+
+    @override
+    def __repr__(self) -> str:
+        return (
+            f"CodingTree(num_vertices={self.num_vertices}, height={self.height}, "
+            f"nodes={torch.bincount(self.level).tolist()})"
+        )
