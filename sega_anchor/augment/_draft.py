@@ -1,0 +1,127 @@
+"""The batch being edited, and the base of all augmentations."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Generator, Tensor
+from torch_geometric.data import Batch, Data
+
+from sega_anchor.augment._random import prefix_sum
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A batch on its way to a view; the order of graphs, nodes, columns is fixed.
+
+    Attributes:
+        x: node features (nodes, ...) with rewritten rows, or None.
+        edge_index: (2, columns) with rewritten columns, each inside its old graph.
+        batch: graph of each node (nodes,), ascending.
+        edge_batch: graph of each column (columns,).
+        ptr: first node of each graph, and the end (graphs + 1,).
+        node: True where a node stays (nodes,).
+        edge: True where a column stays (columns,); its two nodes then stay too.
+    """
+
+    x: Tensor | None
+    edge_index: Tensor
+    batch: Tensor
+    edge_batch: Tensor
+    ptr: Tensor
+    node: Tensor
+    edge: Tensor
+
+    @classmethod
+    def of(cls, data: Data) -> Draft:
+        """Read a batch, or a single graph, with everything staying."""
+        if data.edge_index is None:
+            raise ValueError("edge_index is None; without edges, give shape (2, 0)")
+        edges, batch, ptr = data.edge_index, data.batch, data.get("ptr")
+        if batch is None:
+            batch = edges.new_zeros(data.num_nodes)
+        if ptr is None:
+            ptr = prefix_sum(batch.bincount(minlength=1))
+        node = torch.ones_like(batch, dtype=torch.bool)
+        edge = torch.ones_like(edges[0], dtype=torch.bool)
+        return cls(data.x, edges, batch, batch[edges[0]], ptr, node, edge)
+
+    @property
+    def sizes(self) -> Tensor:
+        """Number of nodes of each graph (graphs,)."""
+        return self.ptr.diff()
+
+    def induced(self, node: Tensor) -> Draft:
+        """Keep these nodes only, and the columns between them."""
+        ends = node[self.edge_index]
+        return replace(self, node=node, edge=self.edge & ends[0] & ends[1])
+
+    def splice(self, other: Draft, graph: Tensor) -> Draft:
+        """Take the marked graphs (graphs,) from another draft of the same batch."""
+        node, edge = graph[self.batch], graph[self.edge_batch]
+        x = other.x
+        if self.x is not None and x is not None and x is not self.x:
+            x = self.x.index_put((node,), x[node])
+        return replace(
+            self,
+            x=x,
+            edge_index=torch.where(edge, other.edge_index, self.edge_index),
+            node=torch.where(node, other.node, self.node),
+            edge=torch.where(edge, other.edge, self.edge),
+        )
+
+    def view(self, data: Data) -> Batch:
+        """Cut the view out of the data: nodes relabelled, columns in order."""
+        label = prefix_sum(self.node)
+        edge_index = label[self.edge_index[:, self.edge]]
+        view = Batch(edge_index=edge_index, batch=self.batch[self.node])
+        view.ptr = label[self.ptr]
+        if self.x is not None:
+            view.x = self.x[self.node]
+        if data.y is not None:
+            view.y = data.y
+        for key in ("edge_attr", "edge_weight"):
+            if (rows := data.get(key)) is not None:
+                _check_rows(key, rows, self.edge)
+                view[key] = rows[self.edge]
+        return view
+
+
+class Augmentation(ABC):
+    """Base of all augmentations: `augmentation(data, generator) -> view`.
+
+    To write one, define `edit`.
+    """
+
+    @abstractmethod
+    def edit(self, draft: Draft, generator: Generator | None) -> Draft:
+        """Strike out or rewrite nodes and columns; the argument is not modified."""
+
+    def __call__(self, data: Data, generator: Generator | None = None) -> Batch:
+        """Draw one view of every graph.
+
+        Args:
+            data: a `Batch`, or a `Data` taken as one graph; left untouched.
+            generator: source of randomness, on any device (None: torch's default).
+                The same seed gives the same view, bit for bit on the CPU.
+
+        Returns:
+            A batch on the same device with as many graphs, none of them emptied. It
+            holds `edge_index`, `batch`, `ptr` and, where present, `x`, `edge_attr`,
+            `edge_weight` and `y`. All else belongs to the old graphs and is left
+            out, coding trees too.
+
+        Raises:
+            ValueError: without `edge_index`, or if edge features do not match it.
+        """
+        return self.edit(Draft.of(data), generator).view(data)
+
+
+def _check_rows(key: str, rows: Tensor, edge: Tensor) -> None:
+    if len(rows) != len(edge):
+        raise ValueError(
+            f"{key} has {len(rows)} rows but edge_index has {len(edge)} columns; "
+            f"delete {key}, or give added self-loops their rows"
+        )

@@ -1,0 +1,64 @@
+"""What the released training loop does to a view after drawing it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Generator, Tensor
+from typing_extensions import override
+
+from sega_anchor.augment._draft import Augmentation, Draft
+from sega_anchor.augment._node_drop import NodeDrop
+
+
+@dataclass(frozen=True)
+class Released(Augmentation):
+    """Finish a view as the code released with GraphCL and SEGA does.
+
+    A graph whose view has no column left gets a view by `fallback` instead. Then, with
+    `cleanup`, nodes without any column, loops counting, are removed, and after them
+    all loops. The released code has loops on every node but the last of a graph: there
+    this removes dropped nodes and a last node that lost all its edges, and keeps nodes
+    that merely became isolated. Without loops in the data it removes those too.
+
+    Differs from the released code, which merges parallel columns (TU data has none)
+    and fails on graphs without edges: here such a graph keeps its nodes.
+
+    Args:
+        augmentation: draws the view.
+        fallback: draws the view again where no column is left.
+        cleanup: remove loops and nodes without columns. The released loops do so for
+            dnodes, subgraph, random2, random3 and random4 (JOAO's for all), not for
+            plain pedges and mask_nodes.
+
+    >>> from torch_geometric.data import Data
+    >>> data = Data(edge_index=torch.tensor([[0, 1, 0], [1, 0, 0]]), num_nodes=3)
+    >>> Released(NodeDrop(ratio=0.0))(data)
+    DataBatch(edge_index=[2, 2], batch=[2], ptr=[2])
+    """
+
+    augmentation: Augmentation
+    fallback: Augmentation = field(default_factory=lambda: NodeDrop(ratio=0.1))
+    cleanup: bool = True
+
+    @override
+    def edit(self, draft: Draft, generator: Generator | None) -> Draft:
+        edited = self.augmentation.edit(draft, generator)
+        lost = ~_has_columns(edited)
+        if lost.any():
+            edited = edited.splice(self.fallback.edit(draft, generator), lost)
+        return _clean_up(edited) if self.cleanup else edited
+
+
+def _has_columns(draft: Draft) -> Tensor:
+    empty = torch.zeros_like(draft.sizes, dtype=torch.bool)
+    return empty.index_fill(0, draft.edge_batch[draft.edge], True)
+
+
+def _clean_up(draft: Draft) -> Draft:
+    source, target = draft.edge_index
+    ends = draft.edge_index[:, draft.edge].view(-1)
+    used = torch.zeros_like(draft.node).index_fill(0, ends, True)
+    node = draft.node & (used | ~_has_columns(draft)[draft.batch])
+    return replace(draft, node=node, edge=draft.edge & (source != target))

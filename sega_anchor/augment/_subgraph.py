@@ -1,0 +1,109 @@
+"""Subgraphs around a random node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Generator, Tensor
+from typing_extensions import override
+
+from sega_anchor.augment._draft import Augmentation, Draft
+from sega_anchor.augment._random import (
+    below,
+    check_mode,
+    check_ratio,
+    first,
+    part,
+    prefix_sum,
+)
+
+
+@dataclass(frozen=True)
+class Subgraph(Augmentation):
+    """Keep up to floor(ratio * n) + 1 of the n nodes of each graph, near a random one.
+
+    A uniformly drawn start node is held first; then nodes are visited, and held when
+    new, until that many are held or n have been visited.
+
+    `"walk"` (GraphCL, Table 1): the visits are a random walk; loops are not walked,
+    parallel edges are as many chances, a node without neighbours is not left.
+
+    `"star"` (released code, whose walk never leaves the start): each visit is an
+    independent uniform draw from the neighbours of the start, to which it belongs
+    if it has a loop.
+
+    Fewer nodes are kept if the visits reach no more. The columns between the kept
+    nodes stay. A walk takes as many steps as the largest graph has nodes, each for
+    all graphs at once; a star takes one.
+
+    Args:
+        ratio: share of the nodes that is kept, 0 to 1.
+        mode: as above.
+
+    Raises:
+        ValueError: if the ratio is no such share or the mode unknown.
+
+    >>> import torch
+    >>> from torch_geometric.data import Data
+    >>> data = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=3)
+    >>> Subgraph(ratio=0.4)(data)
+    DataBatch(edge_index=[2, 2], batch=[2], ptr=[2])
+    """
+
+    ratio: float = 0.2
+    mode: Literal["walk", "star"] = "walk"
+
+    def __post_init__(self) -> None:
+        check_ratio(self.ratio)
+        check_mode(self.mode, ("walk", "star"))
+
+    @override
+    def edit(self, draft: Draft, generator: Generator | None) -> Draft:
+        start = draft.ptr[:-1] + below(draft.sizes, generator)
+        start = start[draft.sizes > 0]
+        visit = _walk if self.mode == "walk" else _star
+        visited = visit(draft, start, generator)
+
+        kept = torch.zeros_like(draft.node).index_fill(0, start, True)
+        new = first(visited) & ~kept[visited]
+        count = prefix_sum(new)
+        count = count[1:] - count[draft.ptr][draft.batch]
+        new &= count <= part(self.ratio, draft.sizes)[draft.batch]
+        return draft.induced(kept.index_fill(0, visited[new], True))
+
+
+def _star(draft: Draft, start: Tensor, generator: Generator | None) -> Tensor:
+    """Visit n neighbours of each start: one entry per node, graph by graph."""
+    is_start = torch.zeros_like(draft.node).index_fill(0, start, True)
+    source, target = draft.edge_index
+    near = torch.zeros_like(draft.node).index_fill(0, target[is_start[source]], True)
+    near |= _alone(draft.edge_index, draft.node) & is_start
+    neighbour = near.nonzero().view(-1)
+    begin = prefix_sum(near)[draft.ptr]
+    degree = begin.diff()[draft.batch]
+    return neighbour[begin[draft.batch] + below(degree, generator)]
+
+
+def _walk(draft: Draft, start: Tensor, generator: Generator | None) -> Tensor:
+    """Walk n steps from each start: one entry per node, graph by graph."""
+    edges = draft.edge_index[:, draft.edge_index[0] != draft.edge_index[1]]
+    alone = _alone(edges, draft.node).nonzero().view(-1)
+    source, target = torch.cat([edges, alone.expand(2, -1)], dim=1)
+    neighbour = target[source.argsort(stable=True)]
+    degree = source.bincount(minlength=len(draft.node))
+    begin = prefix_sum(degree)
+
+    steps = int(draft.sizes.max())
+    draws = below(start.new_full((steps, len(start)), 2**31), generator)
+    path = [start]
+    for draw in draws:
+        path.append(neighbour[begin[path[-1]] + draw % degree[path[-1]]])
+    walked = torch.stack(path, dim=1)[:, 1:]
+    size = draft.sizes[draft.sizes > 0].unsqueeze(1)
+    return walked[torch.arange(steps, device=size.device) < size]
+
+
+def _alone(edges: Tensor, node: Tensor) -> Tensor:
+    return torch.ones_like(node).index_fill(0, edges[0], False)

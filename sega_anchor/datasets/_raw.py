@@ -1,0 +1,191 @@
+"""Raw TUDataset text files to the file that PyG's TUDataset caches."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch_geometric.data import Data
+from torch_geometric.utils import coalesce, cumsum, one_hot, remove_self_loops
+from tqdm import tqdm
+
+_CHUNK = 1 << 24
+
+_T = TypeVar("_T", bound=np.generic)
+
+
+def process_raw(raw: Path, name: str, target: Path) -> None:
+    """Read the raw files of a set and write the cache of ``TUDataset``, atomically.
+
+    Args:
+        raw: Folder of the files ``NAME_*.txt``.
+        name: The name of the data set.
+        target: The file to write, ``ROOT/NAME/processed/data.pt``.
+
+    Raises:
+        ValueError: If a file is not a table of numbers or the files disagree.
+    """
+    data, slices, sizes = read_raw(raw, name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".data-", dir=target.parent) as temporary:
+        fresh = Path(temporary, "data.pt")
+        torch.save((data.to_dict(), slices, sizes, Data), fresh)
+        os.replace(fresh, target)
+
+
+def read_raw(raw: Path, name: str) -> tuple[Data, dict[str, Tensor], dict[str, int]]:
+    """Read the raw files of a set into one ``Data`` and the slices of its graphs.
+
+    The result is that of PyG's ``read_tu_data``, in a tenth of its memory (it keeps
+    Python numbers, more than 5 GB of them for COLLAB) and with a progress bar. Three
+    differences: the files are checked, graphs without edges at the end of a set are
+    kept whole, and ``y`` holds the class labels also where a set has
+    ``graph_attributes``.
+
+    Args:
+        raw: Folder of the files ``NAME_*.txt``.
+        name: The name of the data set.
+
+    Returns:
+        The data, with ``edge_index`` of shape ``(2, num_edges)`` counted from zero in
+        every graph, its slices, and the widths of labels and attributes.
+
+    Raises:
+        ValueError: If a file is not a table of numbers or the files disagree.
+    """
+    node_graph = torch.from_numpy(_labels(raw, name, "graph_indicator")) - 1
+    y = np.unique(_labels(raw, name, "graph_labels"), return_inverse=True)[1]
+    edge_index = torch.from_numpy(_table(raw, name, "A", np.dtype(np.int64))).t() - 1
+    _check(name, edge_index, node_graph, len(y))
+    x, node_sizes = _features(raw, name, "node", len(node_graph))
+    edge_attr, edge_sizes = _features(raw, name, "edge", edge_index.size(1))
+    edge_index, edge_attr = remove_self_loops(edge_index, edge_attr)
+    edge_index, edge_attr = coalesce(edge_index, edge_attr, len(node_graph))
+    data = Data(x, edge_index, edge_attr, y=torch.from_numpy(y))
+    return data, _slice(data, node_graph, len(y)), {**node_sizes, **edge_sizes}
+
+
+def _check(name: str, edge_index: Tensor, node_graph: Tensor, graphs: int) -> None:
+    """Raise unless every edge joins two nodes of one graph, graphs in order."""
+    nodes = len(node_graph)
+    if edge_index.size(0) != 2:
+        raise ValueError(f"{name}_A.txt must have two columns: 'node, node'")
+    if edge_index.numel() and not 0 <= edge_index.min() <= edge_index.max() < nodes:
+        raise ValueError(
+            f"{name}_A.txt names nodes outside 1..{nodes}, the nodes that "
+            f"{name}_graph_indicator.txt lists"
+        )
+    if (
+        node_graph[0] < 0
+        or node_graph[-1] != graphs - 1
+        or (node_graph.diff() < 0).any()
+    ):
+        raise ValueError(
+            f"{name}_graph_indicator.txt must be non-decreasing from 1 to {graphs}, "
+            f"the number of labels in {name}_graph_labels.txt"
+        )
+    if (node_graph[edge_index[0]] != node_graph[edge_index[1]]).any():
+        raise ValueError(f"{name}_A.txt joins nodes of different graphs")
+
+
+def _slice(data: Data, node_graph: Tensor, graphs: int) -> dict[str, Tensor]:
+    """Count nodes from zero in every graph; where the graphs begin and end."""
+    nodes = torch.bincount(node_graph, minlength=graphs)
+    node_slice = cumsum(nodes)
+    edge_graph = node_graph[data.edge_index[0]]
+    edge_slice = cumsum(torch.bincount(edge_graph, minlength=graphs))
+    data.edge_index -= node_slice[edge_graph]
+    slices = {"edge_index": edge_slice, "y": torch.arange(graphs + 1)}
+    if data.x is not None:
+        slices["x"] = node_slice
+    else:  # the way `InMemoryDataset.collate` stores sizes without features
+        data._num_nodes = nodes.tolist()
+        data.num_nodes = len(node_graph)
+    if data.edge_attr is not None:
+        slices["edge_attr"] = edge_slice
+    return slices
+
+
+def _features(
+    raw: Path, name: str, of: str, rows: int
+) -> tuple[Tensor | None, dict[str, int]]:
+    """Attributes, then one-hot labels, of nodes or edges, and their widths."""
+    parts = {"attributes": torch.empty(rows, 0), "labels": torch.empty(rows, 0)}
+    for kind in parts:
+        if not (raw / f"{name}_{of}_{kind}.txt").is_file():
+            continue
+        dtype = np.dtype(np.float32 if kind == "attributes" else np.int64)
+        table = torch.from_numpy(_table(raw, name, f"{of}_{kind}", dtype))
+        if len(table) != rows:
+            raise ValueError(
+                f"{name}_{of}_{kind}.txt has {len(table)} rows for {rows} {of}s"
+            )
+        if kind == "labels":
+            table = table - table.min(dim=0).values
+            table = torch.cat([one_hot(column) for column in table.unbind(1)], dim=1)
+        parts[kind] = table
+    values = torch.cat(list(parts.values()), dim=1)
+    sizes = {f"num_{of}_{kind}": part.size(1) for kind, part in parts.items()}
+    return (values if values.size(1) else None), sizes
+
+
+def _labels(raw: Path, name: str, kind: str) -> NDArray[np.int64]:
+    """A file with one whole number a line."""
+    table = _table(raw, name, kind, np.dtype(np.int64))
+    if table.shape[1] != 1 or not len(table):
+        raise ValueError(f"{name}_{kind}.txt must have one whole number a line")
+    return table[:, 0]
+
+
+def _table(raw: Path, name: str, kind: str, dtype: np.dtype[_T]) -> NDArray[_T]:
+    """A file of numbers, comma between columns, (rows, columns)."""
+    path = raw / f"{name}_{kind}.txt"
+    with path.open("rb") as file:
+        columns = file.readline().count(b",") + 1
+    try:
+        with warnings.catch_warnings():
+            # How numpy says that it stopped at something that is no number.
+            warnings.simplefilter("error", DeprecationWarning)
+            parts = [
+                np.fromstring(lines.replace(b",", b" "), dtype=dtype, sep=" ")
+                for lines in _whole_lines(path)
+            ]
+        values = np.concatenate(parts) if parts else np.empty(0, dtype=dtype)
+        return values.reshape(-1, columns)
+    except (ValueError, DeprecationWarning) as error:
+        raise ValueError(
+            f"{str(path)!r} is not a table of {columns} columns of "
+            f"{dtype.name} numbers; replace the archive or the raw files"
+        ) from error
+
+
+def _whole_lines(path: Path) -> Iterator[bytes]:
+    """The text of a file in parts that end where lines end, without blank parts."""
+    rest = b""
+    with (
+        path.open("rb") as file,
+        tqdm(
+            desc=f"Reading {path.name}",
+            total=path.stat().st_size,
+            unit="B",
+            unit_scale=True,
+            leave=False,
+            delay=1.0,
+            disable=None,
+        ) as bar,
+    ):
+        while block := file.read(_CHUNK):
+            bar.update(len(block))
+            lines, _, rest = (rest + block).rpartition(b"\n")
+            if lines.strip():
+                yield lines
+    if rest.strip():
+        yield rest
