@@ -176,7 +176,8 @@ def degree_features(data: Data, max_degree: int) -> Tensor:
     """Return one-hot in-degrees ``(num_nodes, max_degree + 1)``, larger ones capped.
 
     Example:
-        >>> star = Data(edge_index=torch.tensor([[0, 1, 0, 2], [1, 0, 2, 0]]))
+        >>> edge_index = torch.tensor([[0, 1, 0, 2], [1, 0, 2, 0]])
+        >>> star = Data(edge_index=edge_index, num_nodes=3)
         >>> degree_features(star, max_degree=1)
         tensor([[0., 1.],
                 [0., 1.],

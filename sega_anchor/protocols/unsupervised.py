@@ -1,0 +1,327 @@
+"""The unsupervised protocol: learn without labels, then ask an SVM what was learnt."""
+
+from __future__ import annotations
+
+import copy
+import os
+import time
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from torch_geometric.loader import DataLoader
+from tqdm import tqdm
+
+from ..datasets import load
+from ..evaluate import svm_scores
+from ..report import Evaluation, Record, Result
+from ..view import AnchorView
+from .features import DEGREE_CAPS, HonestFeatures, PublishedFeatures
+from .method import Method, describe
+from .settings import Settings
+
+FOLDS = 10
+
+
+def run(
+    method: type[Method[Any]],
+    dataset: str | Sequence[Data],
+    anchor: AnchorView | bool | None,
+    config: Any,
+    settings: Settings,
+) -> Result:
+    """Train and evaluate a method over seeds; every adapter's ``run`` ends here.
+
+    Args:
+        method: the class to train.
+        dataset: a name for :func:`~sega_anchor.datasets.load`, or labelled graphs.
+        anchor: None or False for the baseline, True for the method's default anchor,
+            or an anchor view whose copies, started anew, serve each seed.
+        config: the method's hyper-parameters.
+        settings: what all runs have in common.
+
+    Returns:
+        The result; with ``settings.results`` it is also on disk, and whatever is found
+        there is not computed again.
+
+    Raises:
+        ValueError: before any training, for data or settings that cannot be used.
+    """
+    name, graphs, attributes = _graphs(dataset, settings)
+    labels = _labels(graphs)
+    anchored = anchor is not None and anchor is not False
+    features = _features(method, name, anchored, attributes, settings)
+    leaf_width = features(graphs[0]).tree_x.size(1)
+    view = anchor if isinstance(anchor, AnchorView) else None
+    if anchored and view is None:
+        view = method.default_anchor(leaf_width, config)
+    if view is not None and view.in_channels != leaf_width:
+        raise ValueError(
+            f"the leaves of {name} have {leaf_width} features under these settings, "
+            f"but the anchor view has in_channels={view.in_channels}"
+        )
+    prepared = _prepare(graphs, features, view)
+    record = Record(
+        {
+            "method": method.name,
+            "label": _label(method, view, settings),
+            "dataset": name,
+            "content": _checksum(prepared),
+            "anchor": None if view is None else repr(view),
+            "features": repr(features),
+            **describe(config),
+            **_identity(settings),
+        },
+        settings.results,
+    )
+    result = Result(record.config, [], labels=labels, record=record.path)
+    for seed in range(settings.seeds):
+        _run_seed(method, prepared, view, config, settings, seed, record, result)
+    return result
+
+
+def _graphs(
+    dataset: str | Sequence[Data], settings: Settings
+) -> tuple[str, Sequence[Data], int]:
+    """Return the name, the graphs and how many columns of x are attributes."""
+    if isinstance(dataset, str):
+        # Published features show continuous attributes to the tree encoder.
+        use_node_attr = settings.protocol == "paper"
+        found = load(
+            dataset,
+            root=settings.root,
+            archives=settings.archives,
+            use_node_attr=use_node_attr,
+        )
+        attributes = getattr(found, "num_node_attributes", 0) if use_node_attr else 0
+        return dataset, found, attributes
+    if len(dataset) == 0:
+        raise ValueError("the data set is empty: give at least one graph of each class")
+    return str(getattr(dataset, "name", type(dataset).__name__)), dataset, 0
+
+
+def _labels(graphs: Sequence[Data]) -> Tensor:
+    missing = sum(data.y is None for data in graphs)
+    if missing:
+        raise ValueError(
+            f"{missing} of {len(graphs)} graphs have no label y, which the evaluation "
+            "needs: set data.y to the class of each graph"
+        )
+    labels = torch.cat([torch.as_tensor(data.y).view(-1) for data in graphs])
+    if labels.numel() != len(graphs):
+        raise ValueError(
+            f"each graph needs exactly one label, got {labels.numel()} labels for "
+            f"{len(graphs)} graphs"
+        )
+    classes, counts = labels.unique(return_counts=True)
+    if len(classes) < 2 or int(counts.min()) < FOLDS:
+        found = dict(zip(classes.tolist(), counts.tolist(), strict=True))
+        raise ValueError(
+            f"the evaluation needs at least 2 classes of {FOLDS} graphs each, got "
+            f"{found} (class: graphs)"
+        )
+    return labels
+
+
+def _features(
+    method: type[Method[Any]],
+    name: str,
+    anchored: bool,
+    attributes: int,
+    settings: Settings,
+) -> HonestFeatures | PublishedFeatures:
+    cap = settings.max_degree
+    if cap is None:
+        cap = DEGREE_CAPS.get(name, 100)
+    if settings.protocol == "honest":
+        return HonestFeatures(cap, settings.degree)
+    loops = method.published_loops(anchored)
+    return PublishedFeatures(cap, attributes, loops, settings.degree)
+
+
+def _prepare(
+    graphs: Sequence[Data],
+    features: HonestFeatures | PublishedFeatures,
+    view: AnchorView | None,
+) -> list[Data]:
+    """Give every graph its features and its tree, and drop all else but the label."""
+    keep = ("x", "tree_x", "edge_index", "tree_parent", "tree_level", "y")
+    bar = tqdm(graphs, desc="Preparing graphs", disable=None, leave=False)
+    prepared = []
+    for data in bar:
+        # The tree first: features may add self-loops.
+        done = features(data if view is None else view.transform(data))
+        if view is None:
+            del done["tree_x"]
+        prepared.append(Data.from_dict({k: done[k] for k in keep if k in done}))
+    return prepared
+
+
+def _checksum(graphs: Sequence[Data]) -> str:
+    """Return a checksum of graphs and labels, so that no record serves other data."""
+    value = 0
+    for data in graphs:
+        for part in (data.edge_index, data.x, torch.as_tensor(data.y)):
+            value = zlib.crc32(part.cpu().contiguous().numpy().tobytes(), value)
+    return f"{len(graphs)} graphs, crc32 {value:08x}"
+
+
+def _label(
+    method: type[Method[Any]], view: AnchorView | None, settings: Settings
+) -> str:
+    """Return how tables call this run."""
+    name = method.name
+    if view is not None:
+        name = "SEGA" if name == "GraphCL" else f"SEGA-{name}"
+    return name if settings.degree == "anchor" else f"{name}, degrees: {settings.degree}"
+
+
+def _identity(settings: Settings) -> dict[str, Any]:
+    """Return the settings that decide the numbers of one seed."""
+    # JSON knows lists only; folders, threads and more seeds change no number.
+    identity = {**describe(settings), "evaluate_at": list(settings.evaluate_at)}
+    for name in ("seeds", "root", "archives", "results", "jobs"):
+        del identity[name]
+    return identity
+
+
+def _run_seed(
+    method: type[Method[Any]],
+    graphs: list[Data],
+    view: AnchorView | None,
+    config: Any,
+    settings: Settings,
+    seed: int,
+    record: Record,
+    result: Result,
+) -> None:
+    """Train with one seed, evaluating on the way, and add to the result."""
+    known = record.measured(seed)
+    finished = known.setdefault("evaluations", {})
+    if not known.get("complete", False):
+        # Networks start from torch's global generator; leave the caller's alone.
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            generator = torch.Generator(settings.device).manual_seed(seed)
+            own = None if view is None else _fresh(view)
+            model = method(graphs[0].x.size(1), config, own, generator)
+            model.to(settings.device)
+            known["history"] = _train(model, graphs, settings, seed, record, result)
+        known["complete"] = True
+        record.save()
+    result.history[seed] = known["history"]
+    for key, scores in finished.items():
+        epoch, name = key.split("/")
+        test, validation = (
+            tuple(scores[part][str(fold)] for fold in range(FOLDS))
+            for part in ("test", "validation")
+        )
+        result.evaluations.append(Evaluation(seed, int(epoch), name, test, validation))
+
+
+def _fresh(view: AnchorView) -> AnchorView:
+    """Return a copy of the view with parameters started anew."""
+    fresh = copy.deepcopy(view)
+    for module in fresh.modules():
+        if hasattr(module, "reset_parameters"):
+            module.reset_parameters()
+    return fresh
+
+
+def _train(
+    model: Method[Any],
+    graphs: list[Data],
+    settings: Settings,
+    seed: int,
+    record: Record,
+    result: Result,
+) -> list[dict[str, Any]]:
+    order = torch.Generator().manual_seed(seed)
+    shuffle = settings.protocol == "honest"
+    if not shuffle:  # published: shuffled once, then the same batches in every epoch
+        graphs_in = [graphs[i] for i in torch.randperm(len(graphs), generator=order)]
+    else:
+        graphs_in = graphs
+    loader = DataLoader(
+        graphs_in, settings.batch_size, shuffle=shuffle, generator=order
+    )
+    history = []
+    bar = tqdm(
+        range(1, settings.epochs + 1), desc=f"Seed {seed}", disable=None, leave=False
+    )
+    for epoch in bar:
+        began = time.perf_counter()
+        model.train()
+        total: dict[str, float] = {}
+        for batch in loader:
+            for key, value in model.step(batch.to(settings.device)).items():
+                total[key] = total.get(key, 0.0) + value
+        means = {key: value / len(loader) for key, value in total.items()}
+        more = model.end_of_epoch(loader)
+        seconds = time.perf_counter() - began
+        history.append({"epoch": epoch, **means, **more, "seconds": seconds})
+        bar.set_postfix({key: f"{value:.3f}" for key, value in means.items()})
+        if epoch in settings.evaluate_at:
+            embeddings = embed_all(model, graphs, settings)
+            result.embeddings.clear()
+            result.embeddings.update(embeddings)
+            _evaluate(embeddings, result.labels, epoch, settings, seed, record)
+    return history
+
+
+def embed_all(
+    model: Method[Any], graphs: list[Data], settings: Settings
+) -> dict[str, Tensor]:
+    """Return every embedding of all graphs, in their order, on the CPU."""
+    model.eval()
+    parts: list[dict[str, Tensor]] = []
+    with torch.no_grad():
+        for batch in DataLoader(graphs, settings.batch_size):
+            parts.append(model.embed(batch.to(settings.device)))
+    return {name: torch.cat([part[name] for part in parts]).cpu() for name in parts[0]}
+
+
+def _evaluate(
+    embeddings: dict[str, Tensor],
+    labels: Tensor | None,
+    epoch: int,
+    settings: Settings,
+    seed: int,
+    record: Record,
+) -> None:
+    """Score each embedding fold by fold, keeping every finished fold on record."""
+    assert labels is not None
+    jobs = settings.jobs or os.cpu_count() or 1
+    finished = record.measured(seed)["evaluations"]
+    todo = FOLDS * len(embeddings)
+    with tqdm(total=todo, desc="Evaluating", disable=None, leave=False) as bar:
+        for place, (name, embedding) in enumerate(embeddings.items()):
+            scores = finished.setdefault(
+                f"{epoch}/{name}", {"test": {}, "validation": {}, "cost": {}}
+            )
+            # Published: new folds for every evaluation. Honest: the same for all that
+            # are compared within a seed.
+            state = seed
+            if settings.protocol == "paper":
+                state = zlib.crc32(f"{seed}/{epoch}/{place}".encode())
+            missing = [f for f in range(FOLDS) if str(f) not in scores["test"]]
+            bar.update(FOLDS - len(missing))
+            for i in range(0, len(missing), jobs):
+                chunk = missing[i : i + jobs]
+                found = svm_scores(
+                    embedding,
+                    labels,
+                    folds=FOLDS,
+                    random_state=state,
+                    only=chunk,
+                    jobs=jobs,
+                )
+                for at, fold in enumerate(chunk):
+                    scores["test"][str(fold)] = float(found.test[at])
+                    scores["validation"][str(fold)] = float(found.validation[at])
+                    scores["cost"][str(fold)] = float(found.cost[at])
+                record.save()
+                bar.update(len(chunk))

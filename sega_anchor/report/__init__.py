@@ -1,0 +1,19 @@
+"""Result records and tables."""
+
+from .record import Record as Record
+from .record import write_atomically as write_atomically
+from .result import Accuracy as Accuracy
+from .result import Evaluation as Evaluation
+from .result import Result as Result
+from .table import result_table as result_table
+from .table import table as table
+
+__all__ = [
+    "Accuracy",
+    "Evaluation",
+    "Record",
+    "Result",
+    "result_table",
+    "table",
+    "write_atomically",
+]

@@ -1,0 +1,96 @@
+"""Record: everything one run decided and measured, as JSON on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+_PACKAGES = ("sega-anchor", "torch", "torch-geometric", "numpy", "scikit-learn")
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text file so that a kill leaves the old content or the new, never half.
+
+    Raises:
+        OSError: if the folder cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the packages that decide a result."""
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # a bare checkout
+            found[name] = "unknown"
+    return found
+
+
+class Record:
+    """The measurements of one configuration, kept in memory and, if asked, on disk.
+
+    The file is named after a digest of configuration and versions, so equal runs find
+    each other's finished work and different ones never touch it. A file that cannot be
+    read as such a record is set aside under another name and the work is done again.
+
+    Args:
+        config: JSON-able description of the run.
+        folder: where to keep the file; default: nowhere.
+
+    Example:
+        >>> record = Record({"method": "graphcl", "dataset": "MUTAG"})
+        >>> record.measured(seed=0)["epochs"] = 20
+        >>> record.measured(seed=0)
+        {'epochs': 20}
+    """
+
+    def __init__(self, config: Json, folder: str | Path | None = None) -> None:
+        self.config = config
+        self.versions = versions()
+        identity = {"config": config, "versions": self.versions}
+        text = json.dumps(identity, sort_keys=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+        name = f"{config['method']}-{config['dataset']}-{digest}.json"
+        self.path = None if folder is None else Path(folder) / name
+        self._seeds: dict[str, Json] = {}
+        if self.path is not None and self.path.exists():
+            self._load(self.path)
+
+    def _load(self, path: Path) -> None:
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            self._seeds = dict(content["seeds"])
+        except (ValueError, KeyError, TypeError):
+            path.replace(path.with_suffix(".unreadable"))
+
+    def measured(self, seed: int) -> Json:
+        """Return what is known of one seed, a dict to be filled."""
+        return self._seeds.setdefault(str(seed), {})
+
+    def save(self) -> None:
+        """Write the record to its folder, if it has one."""
+        if self.path is not None:
+            content = {
+                "config": self.config,
+                "versions": self.versions,
+                "seeds": self._seeds,
+            }
+            write_atomically(self.path, json.dumps(content, indent=1) + "\n")

@@ -1,0 +1,138 @@
+"""Result: what a run returns, and the two ways of choosing a number from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+from typing_extensions import override
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Accuracies of one embedding after one epoch of one seed.
+
+    Args:
+        seed: seed of the run.
+        epoch: number of finished epochs.
+        embedding: ``"G"`` graph encoder, ``"T"`` tree encoder, ``"GT"`` both.
+        test: accuracy on each outer test fold, in [0, 1].
+        validation: accuracy over inner folds of each outer training part.
+    """
+
+    seed: int
+    epoch: int
+    embedding: str
+    test: tuple[float, ...]
+    validation: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """A mean accuracy over seeds, in per cent, and how it was chosen.
+
+    Args:
+        mean: mean over seeds of the mean over folds.
+        std: population standard deviation (ddof 0) over seeds.
+        seeds: number of seeds.
+        candidates: how many (epoch, embedding) pairs were compared to choose it.
+    """
+
+    mean: float
+    std: float
+    seeds: int
+    candidates: int
+
+    @override
+    def __str__(self) -> str:
+        return f"{self.mean:.2f} ± {self.std:.2f}"
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """What ``adapters.<method>.run`` returns.
+
+    Args:
+        config: full configuration of the run.
+        evaluations: every accuracy that was computed.
+        history: per seed, one dict per epoch (loss, seconds).
+        embeddings: last epoch of the last seed, ``(num_graphs, channels)`` by name;
+            empty if every accuracy was already on record.
+        labels: ``(num_graphs,)``.
+        record: the file that keeps all this, if there is one.
+    """
+
+    config: dict[str, Any]
+    evaluations: list[Evaluation]
+    history: dict[int, list[dict[str, float]]] = field(default_factory=dict)
+    embeddings: dict[str, Tensor] = field(default_factory=dict)
+    labels: Tensor | None = None
+    record: Path | None = None
+
+    @property
+    def accuracy(self) -> Accuracy:
+        """The headline: :meth:`honest`, or :meth:`published` under that protocol."""
+        if self.config["protocol"] == "paper":
+            return self.published()
+        return self.honest()
+
+    def candidates(self) -> list[tuple[int, str]]:
+        """Return the (epoch, embedding) pairs that were evaluated."""
+        return sorted({(e.epoch, e.embedding) for e in self.evaluations})
+
+    def of(self, epoch: int, embedding: str) -> Accuracy:
+        """Return the accuracy of one candidate, nothing chosen."""
+        test, _ = self._scores(epoch, embedding)
+        return _over_seeds(test.mean(axis=1), candidates=1)
+
+    def honest(self) -> Accuracy:
+        """Choose epoch and embedding on validation folds only.
+
+        In each outer fold of each seed the candidate with the best inner accuracy (the
+        first on ties) is taken and its test accuracy counts: nested cross-validation.
+        """
+        scores = [self._scores(*candidate) for candidate in self.candidates()]
+        test = np.stack([s[0] for s in scores])
+        validation = np.stack([s[1] for s in scores])
+        best = validation.argmax(axis=0)[None]
+        chosen = np.take_along_axis(test, best, axis=0)[0]
+        return _over_seeds(chosen.mean(axis=1), len(scores))
+
+    def published(self) -> Accuracy:
+        """Choose the candidate of highest mean TEST accuracy, as the field reports."""
+        each = [self.of(*candidate) for candidate in self.candidates()]
+        best = max(each, key=lambda accuracy: accuracy.mean)
+        return Accuracy(best.mean, best.std, best.seeds, len(each))
+
+    def _scores(self, epoch: int, embedding: str) -> tuple[Floats, Floats]:
+        """Return test and validation accuracies, ``(seeds, folds)``."""
+        rows = [
+            e
+            for e in sorted(self.evaluations, key=lambda e: e.seed)
+            if (e.epoch, e.embedding) == (epoch, embedding)
+        ]
+        if not rows:
+            raise ValueError(
+                f"nothing was evaluated at epoch {epoch} for embedding {embedding!r}; "
+                f"known: {self.candidates()}"
+            )
+        return np.array([e.test for e in rows]), np.array([e.validation for e in rows])
+
+    @override
+    def __repr__(self) -> str:
+        names = ("method", "dataset", "protocol")
+        words = ", ".join(f"{name}={self.config.get(name)!r}" for name in names)
+        return f"Result({words}, accuracy={self.accuracy})"
+
+
+def _over_seeds(per_seed: Floats, candidates: int) -> Accuracy:
+    percent = 100 * per_seed
+    return Accuracy(
+        float(percent.mean()), float(percent.std()), percent.size, candidates
+    )

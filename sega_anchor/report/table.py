@@ -1,0 +1,54 @@
+"""Plain-text and Markdown tables of results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .result import Result
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table with aligned columns.
+
+    Example:
+        >>> print(table(["set", "accuracy"], [["MUTAG", "88.1"]]))
+        | set   | accuracy |
+        | ----- | -------- |
+        | MUTAG | 88.1     |
+    """
+    cells = [list(header), *map(list, rows)]
+    width = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    lines = [
+        "| " + " | ".join(c.ljust(w) for c, w in zip(row, width, strict=True)) + " |"
+        for row in cells
+    ]
+    lines.insert(1, "| " + " | ".join("-" * w for w in width) + " |")
+    return "\n".join(lines)
+
+
+def result_table(results: Sequence[Result]) -> str:
+    """Return both protocols' numbers side by side, a row for each result.
+
+    The columns: chosen on validation folds (honest), chosen on test folds (published),
+    how many candidates were compared, then every embedding at the last epoch.
+    """
+    names = sorted({name for r in results for _, name in r.candidates()})
+    header = ["method", "data set", "chosen on validation", "chosen on test"]
+    header += ["compared", *(f"{name}, last epoch" for name in names), "seeds"]
+    return table(header, [_row(result, names) for result in results])
+
+
+def _row(result: Result, names: Sequence[str]) -> list[str]:
+    last = max(epoch for epoch, _ in result.candidates())
+    honest = result.honest()
+    row = [
+        str(result.config["label"]),
+        str(result.config["dataset"]),
+        str(honest),
+        str(result.published()),
+        str(honest.candidates),
+    ]
+    for name in names:
+        known = (last, name) in result.candidates()
+        row.append(str(result.of(last, name)) if known else "-")
+    return [*row, str(honest.seeds)]
