@@ -135,11 +135,17 @@ def _leaf_up(csr: _kernels.Csr, degree: Floats, bottom: _Grouping) -> _Grouping:
     )
     labels, count = _kernels.regroup(*csr, own, own, bottom.labels, bottom.count)
     finer = _Grouping(csr, labels, count)
+    # Groups of one or two fall apart for a gain of exactly 0, without rounding: ties
+    # between growing up and down are decided by it.
+    split = (np.bincount(bottom.labels) > 2)[bottom.labels]
     above = bottom.volume[bottom.labels]
-    volume = np.empty(count)
-    volume[labels] = above
-    bits = degree @ np.log2((above + 1) / (finer.volume[labels] + 1))
-    bits += finer.cut @ np.log2((finer.volume + 1) / (volume + 1))
+    up_volume, is_split = np.ones(count), np.zeros(count, np.bool_)
+    up_volume[labels], is_split[labels] = above, split
+    own_volume = finer.volume[labels]
+    bits = degree[split] @ np.log2((above + 1) / (own_volume + 1))[split]
+    bits += (
+        finer.cut[is_split] @ np.log2((finer.volume + 1) / (up_volume + 1))[is_split]
+    )
     finer.gain = float(bits) / degree.sum() / degree.size
     return finer
 
