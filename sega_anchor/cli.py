@@ -22,13 +22,13 @@ METHODS = ("graphcl",)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit status.
+    r"""Run the command line; return the exit status.
 
     Example:
         >>> import pathlib, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = pathlib.Path(folder, "graph.txt")
-        ...     _ = file.write_text("0 1\\n1 2\\n2 0\\n")
+        ...     _ = file.write_text("0 1\n1 2\n2 0\n")
         ...     status = main(["tree", str(file), "--height", "2"])
         3 vertices, 3 edges, height 2, method authors
         structural entropy: 1.584963 bits

@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def read_edge_list(path: str | Path) -> tuple[Tensor, Tensor | None, list[str]]:
-    """Read ``u v`` or ``u v weight`` lines; names of vertices may be any words.
+    r"""Read ``u v`` or ``u v weight`` lines; names of vertices may be any words.
 
     Empty lines and lines that begin with # are skipped. Commas count as blanks.
 
@@ -30,7 +30,7 @@ def read_edge_list(path: str | Path) -> tuple[Tensor, Tensor | None, list[str]]:
         >>> import tempfile, pathlib
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = pathlib.Path(folder, "graph.txt")
-        ...     _ = file.write_text("a b 2.0\\nb c 1.0\\n")
+        ...     _ = file.write_text("a b 2.0\nb c 1.0\n")
         ...     edge_index, weight, names = read_edge_list(file)
         >>> edge_index.tolist(), weight.tolist(), names
         ([[0, 1], [1, 2]], [2.0, 1.0], ['a', 'b', 'c'])

@@ -95,6 +95,14 @@ class TreeEncoder(nn.Module):
         self.align = nn.Linear(sum(widths[level] for level in self.read), out_channels)
         self.dropout = nn.Dropout(dropout)
 
+    @override
+    def extra_repr(self) -> str:
+        """Name what the submodules do not show."""
+        return (
+            f"height={self.height}, readout={self.readout!r}, "
+            f"link_input={self.link_input}, drop_root={self.drop_root}"
+        )
+
     def _levels_read(self) -> list[int]:
         first = self.height if self.readout == "root" else 1
         last = self.height - 1 if self.drop_root else self.height

@@ -140,6 +140,11 @@ class AnchorView(nn.Module):
         value: Tensor = self.criterion(self(data, x), z_view)
         return value
 
+    @override
+    def extra_repr(self) -> str:
+        """Name what the submodules do not show."""
+        return f"transform={self.transform!r}, max_degree={self.max_degree!r}"
+
     def _leaf_features(self, data: Data, x: Tensor | None) -> Tensor:
         parts = []
         if self.in_channels:

@@ -1,7 +1,7 @@
 """GraphCL, and SEGA: the original graph replaced by its anchor view.
 
-    from adapters import graphcl
-    graphcl.run("MUTAG", anchor=True).accuracy
+from adapters import graphcl
+graphcl.run("MUTAG", anchor=True).accuracy
 """
 
 from .method import Config as Config

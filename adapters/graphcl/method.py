@@ -134,7 +134,7 @@ class GraphCL(Method[Config]):
         for optimizer in self.optimizers:
             optimizer.zero_grad()
         loss = self.loss(data)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         for optimizer in self.optimizers:
             optimizer.step()
         return {"loss": loss.item()}

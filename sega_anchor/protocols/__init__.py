@@ -1,8 +1,8 @@
 """One loop for each setting of the paper, shared by every adapter."""
 
+from . import unsupervised as unsupervised
 from .method import Method as Method
 from .settings import Options as Options
 from .settings import Settings as Settings
-from . import unsupervised as unsupervised
 
 __all__ = ["Method", "Options", "Settings", "unsupervised"]

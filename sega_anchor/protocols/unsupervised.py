@@ -6,6 +6,7 @@ import copy
 import os
 import time
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -116,12 +117,11 @@ def _labels(graphs: Sequence[Data]) -> Tensor:
             f"each graph needs exactly one label, got {labels.numel()} labels for "
             f"{len(graphs)} graphs"
         )
-    classes, counts = labels.unique(return_counts=True)
-    if len(classes) < 2 or int(counts.min()) < FOLDS:
-        found = dict(zip(classes.tolist(), counts.tolist(), strict=True))
+    found = Counter(labels.tolist())
+    if len(found) < 2 or min(found.values()) < FOLDS:
         raise ValueError(
             f"the evaluation needs at least 2 classes of {FOLDS} graphs each, got "
-            f"{found} (class: graphs)"
+            f"{dict(found)} (class: graphs)"
         )
     return labels
 
@@ -176,7 +176,9 @@ def _label(
     name = method.name
     if view is not None:
         name = "SEGA" if name == "GraphCL" else f"SEGA-{name}"
-    return name if settings.degree == "anchor" else f"{name}, degrees: {settings.degree}"
+    if settings.degree == "anchor":
+        return name
+    return f"{name}, degrees: {settings.degree}"
 
 
 def _identity(settings: Settings) -> dict[str, Any]:
@@ -226,8 +228,9 @@ def _fresh(view: AnchorView) -> AnchorView:
     """Return a copy of the view with parameters started anew."""
     fresh = copy.deepcopy(view)
     for module in fresh.modules():
-        if hasattr(module, "reset_parameters"):
-            module.reset_parameters()
+        reset = getattr(module, "reset_parameters", None)
+        if callable(reset):
+            reset()
     return fresh
 
 

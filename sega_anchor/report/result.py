@@ -96,10 +96,15 @@ class Result:
 
         In each outer fold of each seed the candidate with the best inner accuracy (the
         first on ties) is taken and its test accuracy counts: nested cross-validation.
+        The published procedure draws other folds for every candidate; there the choice
+        is made once per seed, by the mean over folds.
         """
         scores = [self._scores(*candidate) for candidate in self.candidates()]
         test = np.stack([s[0] for s in scores])
         validation = np.stack([s[1] for s in scores])
+        if self.config["protocol"] == "paper":
+            test = test.mean(axis=2, keepdims=True)
+            validation = validation.mean(axis=2, keepdims=True)
         best = validation.argmax(axis=0)[None]
         chosen = np.take_along_axis(test, best, axis=0)[0]
         return _over_seeds(chosen.mean(axis=1), len(scores))
