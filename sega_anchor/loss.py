@@ -34,7 +34,7 @@ def nt_xent(
 
     Returns:
         A scalar. A batch of one without negatives has loss 0; a zero vector has cosine
-        0 with everything and gets no gradient.
+        0 with everything and a finite gradient.
 
     Raises:
         ValueError: if the shapes differ or the temperature is not positive.

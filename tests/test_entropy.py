@@ -55,7 +55,7 @@ def test_an_unknown_form_is_refused() -> None:
     ],
 )
 def test_arrays_that_are_no_tree_are_refused(parent: list, level: list) -> None:
-    with pytest.raises(ValueError, match="parent|level"):
+    with pytest.raises(ValueError, match=r"parent|level"):
         CodingTree(torch.tensor(parent), torch.tensor(level))
 
 

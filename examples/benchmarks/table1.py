@@ -19,6 +19,7 @@ VARIANTS = [(False, "anchor"), (False, "both"), (True, "anchor"), (True, "both")
 
 
 def main() -> None:
+    """Run what is not on record and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("datasets", nargs="+")
     parser.add_argument("--seeds", type=int, default=1)

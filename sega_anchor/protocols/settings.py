@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypedDict, get_args
 
+import torch
+
 from .features import Degree
 
 Protocol = Literal["honest", "paper"]
@@ -71,6 +73,12 @@ class Settings:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} must be at least 1, got {value!r}")
+        try:
+            torch.device(self.device)
+        except RuntimeError as error:
+            raise ValueError(
+                f"device must be a name such as 'cpu' or 'cuda', got {self.device!r}"
+            ) from error
         if self.max_degree is not None and self.max_degree < 0:
             raise ValueError(f"max_degree must not be negative, got {self.max_degree}")
         late = [e for e in self.evaluate_at if not 1 <= e <= self.epochs]

@@ -51,6 +51,19 @@ def run(
     Raises:
         ValueError: before any training, for data or settings that cannot be used.
     """
+    # Networks start from torch's global generator: leave the caller's as it was.
+    gpus = [] if settings.device == "cpu" else [settings.device]
+    with torch.random.fork_rng(devices=gpus):
+        return _run(method, dataset, anchor, config, settings)
+
+
+def _run(
+    method: type[Method[Any]],
+    dataset: str | Sequence[Data],
+    anchor: AnchorView | bool | None,
+    config: Any,
+    settings: Settings,
+) -> Result:
     name, graphs, attributes = _graphs(dataset, settings)
     labels = _labels(graphs)
     anchored = anchor is not None and anchor is not False
@@ -204,14 +217,12 @@ def _run_seed(
     known = record.measured(seed)
     finished = known.setdefault("evaluations", {})
     if not known.get("complete", False):
-        # Networks start from torch's global generator; leave the caller's alone.
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            generator = torch.Generator(settings.device).manual_seed(seed)
-            own = None if view is None else _fresh(view)
-            model = method(graphs[0].x.size(1), config, own, generator)
-            model.to(settings.device)
-            known["history"] = _train(model, graphs, settings, seed, record, result)
+        torch.manual_seed(seed)
+        generator = torch.Generator(settings.device).manual_seed(seed)
+        own = None if view is None else _fresh(view)
+        model = method(graphs[0].x.size(1), config, own, generator)
+        model.to(settings.device)
+        known["history"] = _train(model, graphs, settings, seed, record, result)
         known["complete"] = True
         record.save()
     result.history[seed] = known["history"]

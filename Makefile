@@ -1,0 +1,28 @@
+# The two commands of the README; each sets up .venv first.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint clean
+
+demo: .venv/installed
+	$(BIN)/python examples/demo.py
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# The constraints pin torch, so that pip does not fetch a newer build with CUDA.
+.venv/installed: pyproject.toml .ci/constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "sega-anchor needs Python 3.11 or later: make PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+	@echo "Installing (some minutes the first time)"
+	$(BIN)/python -m pip install --quiet --constraint .ci/constraints.txt --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv build dist

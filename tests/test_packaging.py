@@ -1,0 +1,60 @@
+"""What a user installs: the wheel, its files and its behaviour elsewhere."""
+
+import ast
+import zipfile
+from pathlib import Path
+
+import pytest
+from hatchling.builders.wheel import WheelBuilder
+
+ROOT = Path(__file__).resolve().parents[1]
+TAKEN = set(  # modules of the package that shares the name "adapters"
+    "utils training trainer loading interface context composition head_utils "
+    "hub_mixin model_mixin configuration heads methods models wrappers".split()
+)
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory) -> list[str]:
+    folder = tmp_path_factory.mktemp("wheel")
+    (wheel,) = WheelBuilder(str(ROOT)).build(directory=str(folder))
+    return zipfile.ZipFile(wheel).namelist()
+
+
+def test_adapters_stay_a_namespace_portion(names: list[str]) -> None:
+    import adapters
+
+    assert adapters.__file__ is None
+    assert "adapters/__init__.py" not in names
+    inside = {name.split("/")[1] for name in names if name.startswith("adapters/")}
+    assert inside == {"graphcl"}
+    assert not inside & TAKEN
+
+
+def test_the_wheel_holds_code_and_types_only(names: list[str]) -> None:
+    assert "sega_anchor/py.typed" in names
+    assert "adapters/graphcl/py.typed" in names
+    others = [
+        name
+        for name in names
+        if not name.endswith((".py", "py.typed")) and ".dist-info/" not in name
+    ]
+    assert others == []
+
+
+def imports(path: Path) -> set[str]:
+    """Names of the packages' own modules that a file imports at its top level."""
+    found = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module or "")
+    return found
+
+
+def test_the_library_never_imports_adapters_and_only_kernels_import_numba() -> None:
+    for path in (ROOT / "sega_anchor").rglob("*.py"):
+        found = imports(path)
+        assert not any(name.startswith("adapters") for name in found), path
+        assert "numba" not in found or path.name == "_kernels.py", path
