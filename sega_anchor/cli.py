@@ -22,18 +22,17 @@ METHODS = ("graphcl",)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    r"""Run the command line; return the exit status.
+    """Run the command line; return the exit status.
+
+    Args:
+        arguments: the words behind the command's name; default those of the process.
+
+    Returns:
+        0, or 2 after a message about input that cannot be used, or 130 after Ctrl-C.
 
     Example:
-        >>> import pathlib, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     file = pathlib.Path(folder, "graph.txt")
-        ...     _ = file.write_text("0 1\n1 2\n2 0\n")
-        ...     status = main(["tree", str(file), "--height", "2"])
-        3 vertices, 3 edges, height 2, method authors
-        structural entropy: 1.584963 bits
-        | level | nodes |
-        ...
+        >>> main(["tree", "no-such-file"])  # and says why on standard error
+        2
     """
     parser, methods = _parser()
     chosen = parser.parse_args(None if arguments is None else list(arguments))

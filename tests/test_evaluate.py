@@ -1,11 +1,14 @@
 import numpy as np
 import pytest
+import torch
 from oracles import reference
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
-from sega_anchor.evaluate import COSTS, svm_scores
+from sega_anchor.evaluate import COSTS, mean_std, svm_scores
+
+IRIS = load_iris(return_X_y=True)
 
 
 def noisy() -> tuple[np.ndarray, np.ndarray]:
@@ -56,21 +59,51 @@ def test_equals_the_released_evaluation_on_iris() -> None:
 
 def test_threads_and_single_folds_change_nothing() -> None:
     x, y = load_iris(return_X_y=True)
-    seen: list[int] = []
+    seen: dict[int, dict[str, float]] = {}
     one = svm_scores(x, y)
-    two = svm_scores(x, y, jobs=2, on_fold=seen.append)
+    two = svm_scores(x, y, jobs=2, on_fold=seen.__setitem__)
     some = svm_scores(x, y, only=[7, 2])
     np.testing.assert_array_equal(one.test, two.test)
     np.testing.assert_array_equal(some.validation, one.validation[[7, 2]])
     assert sorted(seen) == list(range(10))
+    assert [seen[fold]["test"] for fold in range(10)] == one.test.tolist()
 
 
-def test_a_constant_embedding_is_the_majority_class() -> None:
-    y = np.repeat([0, 1], [20, 40])
-    assert svm_scores(np.ones((60, 4)), y).accuracy == pytest.approx(40 / 60)
+@pytest.mark.parametrize("value", [0.0, 0.1, 1.0, 1 / 3])
+def test_a_constant_embedding_is_the_majority_class(value: float) -> None:
+    """The variance of 0.1, 0.1, ... is not 0 in floating point; distances must be."""
+    y = np.repeat([0, 1], [50, 100])
+    scores = svm_scores(np.full((150, 32), value), y, folds=5, costs=[0.1, 1000.0])
+    np.testing.assert_allclose(scores.test, 100 / 150)
 
 
-IRIS = load_iris(return_X_y=True)
+def test_numpy_global_state_is_left_alone() -> None:
+    before = np.random.get_state(legacy=False)["state"]
+    svm_scores(*IRIS, holdout=True, costs=[1.0], only=[0])
+    after = np.random.get_state(legacy=False)["state"]
+    np.testing.assert_array_equal(before["key"], after["key"])
+    assert before["pos"] == after["pos"]
+
+
+def test_a_generator_advances_as_released_whatever_is_asked_for() -> None:
+    states = np.random.RandomState(5), np.random.RandomState(5)
+    svm_scores(*IRIS, random_state=states[0], costs=[1.0], holdout=True)
+    svm_scores(*IRIS, random_state=states[1], costs=[1.0], only=[4])
+    assert states[0].randint(10**9) == states[1].randint(10**9)
+
+
+def test_tensors_and_class_names_give_the_same_numbers() -> None:
+    x, y = IRIS
+    array = svm_scores(x, y, only=[0, 1])
+    tensor = torch.tensor(x, requires_grad=True)
+    named = svm_scores(x, np.array(["a", "b", "c"])[y], only=[0, 1])
+    for other in (svm_scores(tensor, torch.tensor(y), only=[0, 1]), named):
+        np.testing.assert_array_equal(array.validation, other.validation)
+        np.testing.assert_array_equal(array.test, other.test)
+
+
+def test_mean_std_is_over_the_population() -> None:
+    assert mean_std([0.5, 0.7]) == (pytest.approx(0.6), pytest.approx(0.1))
 
 
 @pytest.mark.parametrize(
@@ -79,10 +112,13 @@ IRIS = load_iris(return_X_y=True)
         ({"embedding": IRIS[0][:100]}, "shape"),
         ({"embedding": IRIS[0] * np.nan}, "600 entries that are NaN or infinite"),
         ({"labels": np.zeros(150)}, "at least 2 classes, got 1"),
-        ({"labels": np.arange(150) < 4}, "class 1 has 4 graphs, fewer than the 10"),
+        ({"labels": np.arange(150) < 4}, "class True has 4 graphs to split, fewer"),
+        ({"labels": np.where(np.arange(150) < 9, "rare", "x")}, "class rare has 9 "),
+        ({"folds": 2, "inner_folds": 30}, "class 0 has 25 graphs to split, fewer"),
         ({"folds": 1}, "folds must be at least 2, got 1"),
         ({"jobs": 0}, "jobs must be at least 1, got 0"),
         ({"only": [10]}, "from 0 to 9"),
+        ({"only": []}, "from 0 to 9"),
         ({"costs": [0.0]}, "costs must be positive"),
     ],
 )

@@ -105,7 +105,7 @@ def test_records_are_resumed_and_never_mixed(dataset, tmp_path, monkeypatch) -> 
     assert run(dataset, anchor=True, results=tmp_path).accuracy == result.accuracy
     assert calls == []
     run(dataset, anchor=True, results=tmp_path, config=graphcl.Config(lr=0.001))
-    assert len(calls) == 60
+    assert calls == [list(range(10))] * 6
     assert len(list(tmp_path.glob("*.json"))) == 2
 
 

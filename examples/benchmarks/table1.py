@@ -30,11 +30,16 @@ def main() -> None:
     parser.add_argument("--augmentation", default="dnodes")
     parser.add_argument("--height", type=int, default=5)
     parser.add_argument("--last", action="store_true", help="evaluate epoch 20 only")
+    parser.add_argument(
+        "--published", action="store_true", help="leave out the rows of equal features"
+    )
     given = parser.parse_args()
     config = graphcl.Config(augmentation=given.augmentation, height=given.height)
     results: list[Result] = []
     for dataset in given.datasets:
         for anchor, degree in VARIANTS:
+            if given.published and degree != "anchor":
+                continue
             result = graphcl.run(
                 dataset,
                 anchor=anchor,

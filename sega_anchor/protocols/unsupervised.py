@@ -6,7 +6,6 @@ import copy
 import os
 import time
 import zlib
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,15 +15,19 @@ from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 from tqdm import tqdm
 
-from ..datasets import load
 from ..evaluate import svm_scores
 from ..report import Evaluation, Record, Result
 from ..view import AnchorView
-from .features import DEGREE_CAPS, HonestFeatures, PublishedFeatures
 from .method import Method, describe
+from .prepare import (
+    FOLDS,
+    checksum,
+    choose_features,
+    find_graphs,
+    find_labels,
+    prepare,
+)
 from .settings import Settings
-
-FOLDS = 10
 
 
 def run(
@@ -64,10 +67,10 @@ def _run(
     config: Any,
     settings: Settings,
 ) -> Result:
-    name, graphs, attributes = _graphs(dataset, settings)
-    labels = _labels(graphs)
+    name, graphs, attributes = find_graphs(dataset, settings)
+    labels = find_labels(graphs)
     anchored = anchor is not None and anchor is not False
-    features = _features(method, name, anchored, attributes, settings)
+    features = choose_features(method, name, anchored, attributes, settings)
     leaf_width = features(graphs[0]).tree_x.size(1)
     view = anchor if isinstance(anchor, AnchorView) else None
     if anchored and view is None:
@@ -77,13 +80,13 @@ def _run(
             f"the leaves of {name} have {leaf_width} features under these settings, "
             f"but the anchor view has in_channels={view.in_channels}"
         )
-    prepared = _prepare(graphs, features, view)
+    prepared = prepare(graphs, features, view)
     record = Record(
         {
             "method": method.name,
             "label": _label(method, view, settings),
             "dataset": name,
-            "content": _checksum(prepared),
+            "content": checksum(prepared),
             "anchor": None if view is None else repr(view),
             "features": repr(features),
             **describe(config),
@@ -95,91 +98,6 @@ def _run(
     for seed in range(settings.seeds):
         _run_seed(method, prepared, view, config, settings, seed, record, result)
     return result
-
-
-def _graphs(
-    dataset: str | Sequence[Data], settings: Settings
-) -> tuple[str, Sequence[Data], int]:
-    """Return the name, the graphs and how many columns of x are attributes."""
-    if isinstance(dataset, str):
-        # Published features show continuous attributes to the tree encoder.
-        use_node_attr = settings.protocol == "paper"
-        found = load(
-            dataset,
-            root=settings.root,
-            archives=settings.archives,
-            use_node_attr=use_node_attr,
-        )
-        attributes = getattr(found, "num_node_attributes", 0) if use_node_attr else 0
-        return dataset, found, attributes
-    if len(dataset) == 0:
-        raise ValueError("the data set is empty: give at least one graph of each class")
-    return str(getattr(dataset, "name", type(dataset).__name__)), dataset, 0
-
-
-def _labels(graphs: Sequence[Data]) -> Tensor:
-    missing = sum(data.y is None for data in graphs)
-    if missing:
-        raise ValueError(
-            f"{missing} of {len(graphs)} graphs have no label y, which the evaluation "
-            "needs: set data.y to the class of each graph"
-        )
-    labels = torch.cat([torch.as_tensor(data.y).view(-1) for data in graphs])
-    if labels.numel() != len(graphs):
-        raise ValueError(
-            f"each graph needs exactly one label, got {labels.numel()} labels for "
-            f"{len(graphs)} graphs"
-        )
-    found = Counter(labels.tolist())
-    if len(found) < 2 or min(found.values()) < FOLDS:
-        raise ValueError(
-            f"the evaluation needs at least 2 classes of {FOLDS} graphs each, got "
-            f"{dict(found)} (class: graphs)"
-        )
-    return labels
-
-
-def _features(
-    method: type[Method[Any]],
-    name: str,
-    anchored: bool,
-    attributes: int,
-    settings: Settings,
-) -> HonestFeatures | PublishedFeatures:
-    cap = settings.max_degree
-    if cap is None:
-        cap = DEGREE_CAPS.get(name, 100)
-    if settings.protocol == "honest":
-        return HonestFeatures(cap, settings.degree)
-    loops = method.published_loops(anchored)
-    return PublishedFeatures(cap, attributes, loops, settings.degree)
-
-
-def _prepare(
-    graphs: Sequence[Data],
-    features: HonestFeatures | PublishedFeatures,
-    view: AnchorView | None,
-) -> list[Data]:
-    """Give every graph its features and its tree, and drop all else but the label."""
-    keep = ("x", "tree_x", "edge_index", "tree_parent", "tree_level", "y")
-    bar = tqdm(graphs, desc="Preparing graphs", disable=None, leave=False)
-    prepared = []
-    for data in bar:
-        # The tree first: features may add self-loops.
-        done = features(data if view is None else view.transform(data))
-        if view is None:
-            del done["tree_x"]
-        prepared.append(Data.from_dict({k: done[k] for k in keep if k in done}))
-    return prepared
-
-
-def _checksum(graphs: Sequence[Data]) -> str:
-    """Return a checksum of graphs and labels, so that no record serves other data."""
-    value = 0
-    for data in graphs:
-        for part in (data.edge_index, data.x, torch.as_tensor(data.y)):
-            value = zlib.crc32(part.cpu().contiguous().numpy().tobytes(), value)
-    return f"{len(graphs)} graphs, crc32 {value:08x}"
 
 
 def _label(
@@ -323,19 +241,20 @@ def _evaluate(
                 state = zlib.crc32(f"{seed}/{epoch}/{place}".encode())
             missing = [f for f in range(FOLDS) if str(f) not in scores["test"]]
             bar.update(FOLDS - len(missing))
-            for i in range(0, len(missing), jobs):
-                chunk = missing[i : i + jobs]
-                found = svm_scores(
+
+            def keep(fold: int, found: dict[str, float], into: Any = scores) -> None:
+                for key, value in found.items():
+                    into[key][str(fold)] = value
+                record.save()
+                bar.update()
+
+            if missing:
+                svm_scores(
                     embedding,
                     labels,
                     folds=FOLDS,
                     random_state=state,
-                    only=chunk,
+                    only=missing,
                     jobs=jobs,
+                    on_fold=keep,
                 )
-                for at, fold in enumerate(chunk):
-                    scores["test"][str(fold)] = float(found.test[at])
-                    scores["validation"][str(fold)] = float(found.validation[at])
-                    scores["cost"][str(fold)] = float(found.cost[at])
-                record.save()
-                bar.update(len(chunk))

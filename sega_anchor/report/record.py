@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import re
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -21,16 +21,15 @@ def write_atomically(path: Path, text: str) -> None:
         OSError: if the folder cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with temporary.open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def versions() -> dict[str, str]:
@@ -68,7 +67,8 @@ class Record:
         identity = {"config": config, "versions": self.versions}
         text = json.dumps(identity, sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-        name = f"{config['method']}-{config['dataset']}-{digest}.json"
+        plain = re.sub(r"[^\w.+-]", "_", f"{config['method']}-{config['dataset']}")
+        name = f"{plain}-{digest}.json"
         self.path = None if folder is None else Path(folder) / name
         self._seeds: dict[str, Json] = {}
         if self.path is not None and self.path.exists():

@@ -1,0 +1,108 @@
+"""From a data set to graphs ready to train on, refused early if they are not."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from tqdm import tqdm
+
+from ..datasets import load
+from ..view import AnchorView
+from .features import DEGREE_CAPS, HonestFeatures, PublishedFeatures
+from .method import Method
+from .settings import Settings
+
+FOLDS = 10  # of the evaluation
+
+
+def find_graphs(
+    dataset: str | Sequence[Data], settings: Settings
+) -> tuple[str, Sequence[Data], int]:
+    """Return the name, the graphs and how many columns of x are attributes."""
+    if isinstance(dataset, str):
+        # Published features show continuous attributes to the tree encoder.
+        use_node_attr = settings.protocol == "paper"
+        found = load(
+            dataset,
+            root=settings.root,
+            archives=settings.archives,
+            use_node_attr=use_node_attr,
+        )
+        attributes = getattr(found, "num_node_attributes", 0) if use_node_attr else 0
+        return dataset, found, attributes
+    if len(dataset) == 0:
+        raise ValueError("the data set is empty: give at least one graph of each class")
+    return str(getattr(dataset, "name", type(dataset).__name__)), dataset, 0
+
+
+def find_labels(graphs: Sequence[Data]) -> Tensor:
+    """Return the class of each graph, enough of each for the evaluation's folds."""
+    missing = sum(data.y is None for data in graphs)
+    if missing:
+        raise ValueError(
+            f"{missing} of {len(graphs)} graphs have no label y, which the evaluation "
+            "needs: set data.y to the class of each graph"
+        )
+    labels = torch.cat([torch.as_tensor(data.y).view(-1) for data in graphs])
+    if labels.numel() != len(graphs):
+        raise ValueError(
+            f"each graph needs exactly one label, got {labels.numel()} labels for "
+            f"{len(graphs)} graphs"
+        )
+    found = Counter(labels.tolist())
+    if len(found) < 2 or min(found.values()) < FOLDS:
+        raise ValueError(
+            f"the evaluation needs at least 2 classes of {FOLDS} graphs each, got "
+            f"{dict(found)} (class: graphs)"
+        )
+    return labels
+
+
+def choose_features(
+    method: type[Method[Any]],
+    name: str,
+    anchored: bool,
+    attributes: int,
+    settings: Settings,
+) -> HonestFeatures | PublishedFeatures:
+    """Return the transform that makes what the encoders see under these settings."""
+    cap = settings.max_degree
+    if cap is None:
+        cap = DEGREE_CAPS.get(name, 100)
+    if settings.protocol == "honest":
+        return HonestFeatures(cap, settings.degree)
+    loops = method.published_loops(anchored)
+    return PublishedFeatures(cap, attributes, loops, settings.degree)
+
+
+def prepare(
+    graphs: Sequence[Data],
+    features: HonestFeatures | PublishedFeatures,
+    view: AnchorView | None,
+) -> list[Data]:
+    """Give every graph its features and its tree, and drop all else but the label."""
+    keep = ("x", "tree_x", "edge_index", "tree_parent", "tree_level", "y")
+    bar = tqdm(graphs, desc="Preparing graphs", disable=None, leave=False)
+    prepared = []
+    for data in bar:
+        # The tree first: features may add self-loops.
+        done = features(data if view is None else view.transform(data))
+        if view is None:
+            del done["tree_x"]
+        prepared.append(Data.from_dict({k: done[k] for k in keep if k in done}))
+    return prepared
+
+
+def checksum(graphs: Sequence[Data]) -> str:
+    """Return a checksum of graphs and labels, so that no record serves other data."""
+    value = 0
+    for data in graphs:
+        for part in (data.edge_index, data.x, torch.as_tensor(data.y)):
+            value = zlib.crc32(part.cpu().contiguous().numpy().tobytes(), value)
+    return f"{len(graphs)} graphs, crc32 {value:08x}"
