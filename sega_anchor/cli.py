@@ -16,6 +16,7 @@ from .entropy import structural_entropy
 from .minimise import Method, build_coding_tree
 from .protocols import Settings
 from .report import result_table, table
+from .report.draw import check_drawing, draw
 from .tree import CodingTree
 
 METHODS = ("graphcl",)
@@ -96,6 +97,8 @@ def _run(chosen: Namespace, methods: dict[str, Any]) -> None:
 
 
 def _tree(chosen: Namespace) -> None:
+    if chosen.plot:
+        check_drawing()
     edge_index, weight, names = read_edge_list(chosen.file)
     tree = build_coding_tree(
         edge_index, len(names), weight, height=chosen.height, method=chosen.method
@@ -111,8 +114,6 @@ def _tree(chosen: Namespace) -> None:
     print(table(["level", "nodes"], rows[::-1]))
     print("\n".join(_outline(tree, names)))
     if chosen.plot:
-        from .report.draw import draw
-
         draw(tree, edge_index, chosen.plot)
         print(f"picture: {chosen.plot}")
 

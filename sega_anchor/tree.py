@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor
 from typing_extensions import override
@@ -56,16 +57,15 @@ class CodingTree:
                 "parent and level must be vectors of one length, at least 2, got "
                 f"shapes {tuple(parent.shape)} and {tuple(level.shape)}"
             )
-        child = torch.arange(parent.numel() - 1)
-        above = parent[:-1]
-        if parent[-1] != -1 or bool(
-            (above <= child).any() | (above > child[-1] + 1).any()
-        ):
+        above, height = parent.numpy(), level.numpy()  # torch is slow on few numbers
+        root = len(above) - 1
+        behind = (above[:-1] > np.arange(root)).all() and above.max() <= root
+        if above[-1] != -1 or not behind:
             raise ValueError(
                 "each parent must stand behind its children and the last node must be "
                 f"the root with parent -1, got {parent.tolist()}"
             )
-        if level[0] != 0 or bool((level[above] != level[:-1] + 1).any()):
+        if height[0] != 0 or (height[above[:-1]] != height[:-1] + 1).any():
             raise ValueError(
                 "a parent must be one level above its children and vertices at level "
                 f"0, got levels {level.tolist()}"

@@ -73,12 +73,7 @@ class Settings:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} must be at least 1, got {value!r}")
-        try:
-            torch.device(self.device)
-        except RuntimeError as error:
-            raise ValueError(
-                f"device must be a name such as 'cpu' or 'cuda', got {self.device!r}"
-            ) from error
+        _check_device(self.device)
         if self.max_degree is not None and self.max_degree < 0:
             raise ValueError(f"max_degree must not be negative, got {self.max_degree}")
         late = [e for e in self.evaluate_at if not 1 <= e <= self.epochs]
@@ -87,6 +82,19 @@ class Settings:
                 f"evaluate_at must name epochs from 1 to {self.epochs}, "
                 f"got {self.evaluate_at!r}"
             )
+
+
+def _check_device(name: str) -> None:
+    try:
+        kind = torch.device(name).type
+    except RuntimeError as error:
+        raise ValueError(
+            f"device must be a name such as 'cpu' or 'cuda', got {name!r}"
+        ) from error
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise ValueError(
+            f"device is {name!r}, but torch finds no GPU here: use device='cpu'"
+        )
 
 
 class Options(TypedDict, total=False):

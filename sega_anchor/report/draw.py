@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,10 @@ def draw(tree: CodingTree, edge_index: Tensor, path: str | Path) -> None:
     Raises:
         ValueError: if matplotlib is missing; install ``sega-anchor[plot]``.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ValueError(
-            "drawing needs matplotlib: pip install 'sega-anchor[plot]'"
-        ) from error
+    check_drawing()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     leaves = _leaf_order(tree)
     colours = _colours(tree, leaves)
     width = max(5.0, min(0.22 * len(leaves), 30.0))
@@ -42,6 +40,12 @@ def draw(tree: CodingTree, edge_index: Tensor, path: str | Path) -> None:
     _draw_graph(graph_axes, tree, edge_index, colours)
     _draw_tree(tree_axes, tree, leaves, colours)
     figure.savefig(path, dpi=150)
+
+
+def check_drawing() -> None:
+    """Raise ValueError if matplotlib is missing."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ValueError("drawing needs matplotlib: pip install 'sega-anchor[plot]'")
 
 
 def _leaf_order(tree: CodingTree) -> list[int]:
