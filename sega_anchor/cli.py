@@ -87,11 +87,12 @@ def _run(chosen: Namespace, methods: dict[str, Any]) -> None:
     config = module.Config(**{f.name: given[f.name] for f in fields(module.Config)})
     options = {f.name: given[f.name] for f in fields(Settings)}
     result = module.run(given.dataset, anchor=given.anchor, config=config, **options)
-    print(result_table([result]))
-    print(
-        "\nAccuracy in per cent, mean ± standard deviation over seeds of the mean over "
-        "10 folds."
-    )
+    if result.evaluations:
+        print(result_table([result]))
+        print(
+            "\nAccuracy in per cent, mean ± standard deviation over seeds of the mean "
+            "over 10 folds."
+        )
     if given.results:
         print(f"Record: {result.record}")
 

@@ -109,6 +109,15 @@ def test_records_are_resumed_and_never_mixed(dataset, tmp_path, monkeypatch) -> 
     assert len(list(tmp_path.glob("*.json"))) == 2
 
 
+def test_without_evaluation_no_labels_are_needed(dataset) -> None:
+    bare = [Data(x=graph.x, edge_index=graph.edge_index) for graph in dataset[:12]]
+    result = run(bare, anchor=True, evaluate_at=())
+    assert result.embeddings["GT"].shape == (12, 192)
+    assert "accuracy=None" in repr(result)
+    with pytest.raises(ValueError, match="nothing was evaluated"):
+        _ = result.accuracy
+
+
 def test_an_unreadable_record_is_set_aside(dataset, tmp_path) -> None:
     result = run(dataset, results=tmp_path)
     assert result.record is not None

@@ -103,6 +103,7 @@ def checksum(graphs: Sequence[Data]) -> str:
     """Return a checksum of graphs and labels, so that no record serves other data."""
     value = 0
     for data in graphs:
-        for part in (data.edge_index, data.x, torch.as_tensor(data.y)):
+        label = () if data.y is None else data.y
+        for part in (data.edge_index, data.x, torch.as_tensor(label)):
             value = zlib.crc32(part.cpu().contiguous().numpy().tobytes(), value)
     return f"{len(graphs)} graphs, crc32 {value:08x}"

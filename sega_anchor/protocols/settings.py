@@ -26,7 +26,8 @@ class Settings:
             REDDIT sets, else 100.
         seeds: how many seeds, 0, 1, ...
         epochs: training epochs.
-        evaluate_at: epochs after which the embeddings are evaluated.
+        evaluate_at: epochs after which the embeddings are evaluated; none at all, (),
+            needs no labels.
         batch_size: graphs per step, at least 2.
         root: folder in which data sets are kept.
         archives: folder of NAME.zip archives, looked at before any download.
@@ -77,7 +78,7 @@ class Settings:
         if self.max_degree is not None and self.max_degree < 0:
             raise ValueError(f"max_degree must not be negative, got {self.max_degree}")
         late = [e for e in self.evaluate_at if not 1 <= e <= self.epochs]
-        if late or not self.evaluate_at:
+        if late:
             raise ValueError(
                 f"evaluate_at must name epochs from 1 to {self.epochs}, "
                 f"got {self.evaluate_at!r}"

@@ -57,47 +57,170 @@ def run(
     # Networks start from torch's global generator: leave the caller's as it was.
     gpus = [] if settings.device == "cpu" else [settings.device]
     with torch.random.fork_rng(devices=gpus):
-        return _run(method, dataset, anchor, config, settings)
+        work = _Run(method, dataset, anchor, config, settings)
+        for seed in range(settings.seeds):
+            work.finish(seed)
+    return work.result
 
 
-def _run(
-    method: type[Method[Any]],
-    dataset: str | Sequence[Data],
-    anchor: AnchorView | bool | None,
-    config: Any,
-    settings: Settings,
-) -> Result:
-    name, graphs, attributes = find_graphs(dataset, settings)
-    labels = find_labels(graphs)
-    anchored = anchor is not None and anchor is not False
-    features = choose_features(method, name, anchored, attributes, settings)
-    leaf_width = features(graphs[0]).tree_x.size(1)
-    view = anchor if isinstance(anchor, AnchorView) else None
-    if anchored and view is None:
-        view = method.default_anchor(leaf_width, config)
-    if view is not None and view.in_channels != leaf_width:
-        raise ValueError(
-            f"the leaves of {name} have {leaf_width} features under these settings, "
-            f"but the anchor view has in_channels={view.in_channels}"
-        )
-    prepared = prepare(graphs, features, view)
-    record = Record(
-        {
+class _Run:
+    """One configuration: what its seeds share, and what they have measured."""
+
+    def __init__(
+        self,
+        method: type[Method[Any]],
+        dataset: str | Sequence[Data],
+        anchor: AnchorView | bool | None,
+        config: Any,
+        settings: Settings,
+    ) -> None:
+        name, graphs, attributes = find_graphs(dataset, settings)
+        self.labels = find_labels(graphs) if settings.evaluate_at else None
+        anchored = anchor is not None and anchor is not False
+        features = choose_features(method, name, anchored, attributes, settings)
+        leaf_width = features(graphs[0]).tree_x.size(1)
+        self.view = anchor if isinstance(anchor, AnchorView) else None
+        if anchored and self.view is None:
+            self.view = method.default_anchor(leaf_width, config)
+        if self.view is not None and self.view.in_channels != leaf_width:
+            raise ValueError(
+                f"the leaves of {name} have {leaf_width} features under these "
+                "settings, but the anchor view has "
+                f"in_channels={self.view.in_channels}"
+            )
+        self.method = method
+        self.config = config
+        self.settings = settings
+        self.graphs = prepare(graphs, features, self.view)
+        description = {
             "method": method.name,
-            "label": _label(method, view, settings),
+            "label": _label(method, self.view, settings),
             "dataset": name,
-            "content": checksum(prepared),
-            "anchor": None if view is None else repr(view),
+            "content": checksum(self.graphs),
+            "anchor": None if self.view is None else repr(self.view),
             "features": repr(features),
             **describe(config),
             **_identity(settings),
-        },
-        settings.results,
-    )
-    result = Result(record.config, [], labels=labels, record=record.path)
-    for seed in range(settings.seeds):
-        _run_seed(method, prepared, view, config, settings, seed, record, result)
-    return result
+        }
+        self.record = Record(description, settings.results)
+        self.result = Result(
+            description, [], labels=self.labels, record=self.record.path
+        )
+
+    def finish(self, seed: int) -> None:
+        """Train with one seed, evaluating on the way, and add to the result."""
+        known = self.record.measured(seed)
+        known.setdefault("evaluations", {})
+        if not known.get("complete", False):
+            known["history"] = self._train(seed)
+            known["complete"] = True
+            self.record.save()
+        self.result.history[seed] = known["history"]
+        for key, scores in known["evaluations"].items():
+            epoch, name = key.split("/")
+            test, validation = (
+                tuple(scores[part][str(fold)] for fold in range(FOLDS))
+                for part in ("test", "validation")
+            )
+            self.result.evaluations.append(
+                Evaluation(seed, int(epoch), name, test, validation)
+            )
+
+    def _train(self, seed: int) -> list[dict[str, Any]]:
+        torch.manual_seed(seed)
+        device = self.settings.device
+        view = None if self.view is None else _fresh(self.view)
+        model = self.method(
+            self.graphs[0].x.size(1),
+            self.config,
+            view,
+            torch.Generator(device).manual_seed(seed),
+        ).to(device)
+        loader = self._loader(seed)
+        history = []
+        epochs = range(1, self.settings.epochs + 1)
+        bar = tqdm(epochs, desc=f"Seed {seed}", disable=None, leave=False)
+        for epoch in bar:
+            began = time.perf_counter()
+            model.train()
+            steps = [model.step(batch.to(device)) for batch in loader]
+            means = {key: sum(s[key] for s in steps) / len(steps) for key in steps[0]}
+            means |= model.end_of_epoch(loader)
+            seconds = time.perf_counter() - began
+            history.append({"epoch": epoch, **means, "seconds": seconds})
+            bar.set_postfix(means)
+            if epoch in self.settings.evaluate_at:
+                self._evaluate(model, seed, epoch)
+        if self.settings.epochs not in self.settings.evaluate_at:
+            self._embed(model)
+        return history
+
+    def _loader(self, seed: int) -> DataLoader:
+        order = torch.Generator().manual_seed(seed)
+        if self.settings.protocol == "honest":
+            return DataLoader(
+                self.graphs, self.settings.batch_size, shuffle=True, generator=order
+            )
+        # Published: shuffled once, then the same batches in every epoch.
+        once = torch.randperm(len(self.graphs), generator=order).tolist()
+        return DataLoader([self.graphs[i] for i in once], self.settings.batch_size)
+
+    def _embed(self, model: Method[Any]) -> None:
+        """Put every embedding of all graphs, in their order, in the result."""
+        model.eval()
+        parts: list[dict[str, Tensor]] = []
+        with torch.no_grad():
+            for batch in DataLoader(self.graphs, self.settings.batch_size):
+                parts.append(model.embed(batch.to(self.settings.device)))
+        for name in parts[0]:
+            whole = torch.cat([part[name] for part in parts]).cpu()
+            self.result.embeddings[name] = whole
+
+    def _evaluate(self, model: Method[Any], seed: int, epoch: int) -> None:
+        """Score each embedding fold by fold, keeping every finished fold on record."""
+        assert self.labels is not None
+        self._embed(model)
+        finished = self.record.measured(seed)["evaluations"]
+        total = FOLDS * len(self.result.embeddings)
+        with tqdm(total=total, desc="Evaluating", disable=None, leave=False) as bar:
+            for place, (name, embedding) in enumerate(self.result.embeddings.items()):
+                parts: dict[str, Any] = {"test": {}, "validation": {}, "cost": {}}
+                scores = finished.setdefault(f"{epoch}/{name}", parts)
+                missing = [f for f in range(FOLDS) if str(f) not in scores["test"]]
+                bar.update(FOLDS - len(missing))
+                if not missing:
+                    continue
+
+                def keep(fold: int, found: dict[str, float], to: Any = scores) -> None:
+                    for part, value in found.items():
+                        to[part][str(fold)] = value
+                    self.record.save()
+                    bar.update()
+
+                # Honest: the same folds for all that are compared within a seed.
+                # Published: new ones for every evaluation.
+                state = seed
+                if self.settings.protocol == "paper":
+                    state = zlib.crc32(f"{seed}/{epoch}/{place}".encode())
+                svm_scores(
+                    embedding,
+                    self.labels,
+                    folds=FOLDS,
+                    random_state=state,
+                    only=missing,
+                    jobs=self.settings.jobs or os.cpu_count() or 1,
+                    on_fold=keep,
+                )
+
+
+def _fresh(view: AnchorView) -> AnchorView:
+    """Return a copy of the view with parameters started anew."""
+    fresh = copy.deepcopy(view)
+    for module in fresh.modules():
+        reset = getattr(module, "reset_parameters", None)
+        if callable(reset):
+            reset()
+    return fresh
 
 
 def _label(
@@ -119,142 +242,3 @@ def _identity(settings: Settings) -> dict[str, Any]:
     for name in ("seeds", "root", "archives", "results", "jobs"):
         del identity[name]
     return identity
-
-
-def _run_seed(
-    method: type[Method[Any]],
-    graphs: list[Data],
-    view: AnchorView | None,
-    config: Any,
-    settings: Settings,
-    seed: int,
-    record: Record,
-    result: Result,
-) -> None:
-    """Train with one seed, evaluating on the way, and add to the result."""
-    known = record.measured(seed)
-    finished = known.setdefault("evaluations", {})
-    if not known.get("complete", False):
-        torch.manual_seed(seed)
-        generator = torch.Generator(settings.device).manual_seed(seed)
-        own = None if view is None else _fresh(view)
-        model = method(graphs[0].x.size(1), config, own, generator)
-        model.to(settings.device)
-        known["history"] = _train(model, graphs, settings, seed, record, result)
-        known["complete"] = True
-        record.save()
-    result.history[seed] = known["history"]
-    for key, scores in finished.items():
-        epoch, name = key.split("/")
-        test, validation = (
-            tuple(scores[part][str(fold)] for fold in range(FOLDS))
-            for part in ("test", "validation")
-        )
-        result.evaluations.append(Evaluation(seed, int(epoch), name, test, validation))
-
-
-def _fresh(view: AnchorView) -> AnchorView:
-    """Return a copy of the view with parameters started anew."""
-    fresh = copy.deepcopy(view)
-    for module in fresh.modules():
-        reset = getattr(module, "reset_parameters", None)
-        if callable(reset):
-            reset()
-    return fresh
-
-
-def _train(
-    model: Method[Any],
-    graphs: list[Data],
-    settings: Settings,
-    seed: int,
-    record: Record,
-    result: Result,
-) -> list[dict[str, Any]]:
-    order = torch.Generator().manual_seed(seed)
-    shuffle = settings.protocol == "honest"
-    if not shuffle:  # published: shuffled once, then the same batches in every epoch
-        graphs_in = [graphs[i] for i in torch.randperm(len(graphs), generator=order)]
-    else:
-        graphs_in = graphs
-    loader = DataLoader(
-        graphs_in, settings.batch_size, shuffle=shuffle, generator=order
-    )
-    history = []
-    bar = tqdm(
-        range(1, settings.epochs + 1), desc=f"Seed {seed}", disable=None, leave=False
-    )
-    for epoch in bar:
-        began = time.perf_counter()
-        model.train()
-        total: dict[str, float] = {}
-        for batch in loader:
-            for key, value in model.step(batch.to(settings.device)).items():
-                total[key] = total.get(key, 0.0) + value
-        means = {key: value / len(loader) for key, value in total.items()}
-        more = model.end_of_epoch(loader)
-        seconds = time.perf_counter() - began
-        history.append({"epoch": epoch, **means, **more, "seconds": seconds})
-        bar.set_postfix({key: f"{value:.3f}" for key, value in means.items()})
-        if epoch in settings.evaluate_at:
-            embeddings = embed_all(model, graphs, settings)
-            result.embeddings.clear()
-            result.embeddings.update(embeddings)
-            _evaluate(embeddings, result.labels, epoch, settings, seed, record)
-    return history
-
-
-def embed_all(
-    model: Method[Any], graphs: list[Data], settings: Settings
-) -> dict[str, Tensor]:
-    """Return every embedding of all graphs, in their order, on the CPU."""
-    model.eval()
-    parts: list[dict[str, Tensor]] = []
-    with torch.no_grad():
-        for batch in DataLoader(graphs, settings.batch_size):
-            parts.append(model.embed(batch.to(settings.device)))
-    return {name: torch.cat([part[name] for part in parts]).cpu() for name in parts[0]}
-
-
-def _evaluate(
-    embeddings: dict[str, Tensor],
-    labels: Tensor | None,
-    epoch: int,
-    settings: Settings,
-    seed: int,
-    record: Record,
-) -> None:
-    """Score each embedding fold by fold, keeping every finished fold on record."""
-    assert labels is not None
-    jobs = settings.jobs or os.cpu_count() or 1
-    finished = record.measured(seed)["evaluations"]
-    todo = FOLDS * len(embeddings)
-    with tqdm(total=todo, desc="Evaluating", disable=None, leave=False) as bar:
-        for place, (name, embedding) in enumerate(embeddings.items()):
-            scores = finished.setdefault(
-                f"{epoch}/{name}", {"test": {}, "validation": {}, "cost": {}}
-            )
-            # Published: new folds for every evaluation. Honest: the same for all that
-            # are compared within a seed.
-            state = seed
-            if settings.protocol == "paper":
-                state = zlib.crc32(f"{seed}/{epoch}/{place}".encode())
-            missing = [f for f in range(FOLDS) if str(f) not in scores["test"]]
-            bar.update(FOLDS - len(missing))
-
-            def keep(fold: int, found: dict[str, float], into: Any = scores) -> None:
-                for key, value in found.items():
-                    into[key][str(fold)] = value
-                record.save()
-                bar.update()
-
-            if missing:
-                svm_scores(
-                    embedding,
-                    labels,
-                    folds=FOLDS,
-                    random_state=state,
-                    only=missing,
-                    jobs=jobs,
-                    on_fold=keep,
-                )

@@ -64,7 +64,7 @@ class Result:
         history: per seed, one dict per epoch (loss, seconds).
         embeddings: last epoch of the last seed, ``(num_graphs, channels)`` by name;
             empty if every accuracy was already on record.
-        labels: ``(num_graphs,)``.
+        labels: ``(num_graphs,)``, or None if nothing was evaluated.
         record: the file that keeps all this, if there is one.
     """
 
@@ -99,7 +99,7 @@ class Result:
         The published procedure draws other folds for every candidate; there the choice
         is made once per seed, by the mean over folds.
         """
-        scores = [self._scores(*candidate) for candidate in self.candidates()]
+        scores = [self._scores(*candidate) for candidate in self._compared()]
         test = np.stack([s[0] for s in scores])
         validation = np.stack([s[1] for s in scores])
         if self.config["protocol"] == "paper":
@@ -111,9 +111,15 @@ class Result:
 
     def published(self) -> Accuracy:
         """Choose the candidate of highest mean TEST accuracy, as the field reports."""
-        each = [self.of(*candidate) for candidate in self.candidates()]
+        each = [self.of(*candidate) for candidate in self._compared()]
         best = max(each, key=lambda accuracy: accuracy.mean)
         return Accuracy(best.mean, best.std, best.seeds, len(each))
+
+    def _compared(self) -> list[tuple[int, str]]:
+        candidates = self.candidates()
+        if not candidates:
+            raise ValueError("nothing was evaluated: name epochs in evaluate_at")
+        return candidates
 
     def _scores(self, epoch: int, embedding: str) -> tuple[Floats, Floats]:
         """Return test and validation accuracies, ``(seeds, folds)``."""
@@ -133,7 +139,8 @@ class Result:
     def __repr__(self) -> str:
         names = ("method", "dataset", "protocol")
         words = ", ".join(f"{name}={self.config.get(name)!r}" for name in names)
-        return f"Result({words}, accuracy={self.accuracy})"
+        accuracy = self.accuracy if self.evaluations else None
+        return f"Result({words}, accuracy={accuracy})"
 
 
 def _over_seeds(per_seed: Floats, candidates: int) -> Accuracy:
