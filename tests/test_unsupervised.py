@@ -162,6 +162,7 @@ def test_the_two_choices_on_numbers_known_by_hand() -> None:
     assert result.honest().mean == pytest.approx(40.0)  # 0.8 and 0.0
     assert result.published().mean == pytest.approx(70.0)
     assert result.accuracy == result.honest()
+    assert str(result.honest()) == "40.00"  # one seed has no spread
     other = Result({"protocol": "paper"}, evaluations)
     assert other.honest().mean == pytest.approx(50.0)  # epoch 10 by mean validation
     assert other.accuracy == other.published()

@@ -51,11 +51,11 @@ class Record:
     read as such a record is set aside under another name and the work is done again.
 
     Args:
-        config: JSON-able description of the run.
+        config: JSON-able description of the run; "label" and "dataset" name the file.
         folder: where to keep the file; default: nowhere.
 
     Example:
-        >>> record = Record({"method": "graphcl", "dataset": "MUTAG"})
+        >>> record = Record({"label": "SEGA", "dataset": "MUTAG"})
         >>> record.measured(seed=0)["epochs"] = 20
         >>> record.measured(seed=0)
         {'epochs': 20}
@@ -67,7 +67,7 @@ class Record:
         identity = {"config": config, "versions": self.versions}
         text = json.dumps(identity, sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-        plain = re.sub(r"[^\w.+-]", "_", f"{config['method']}-{config['dataset']}")
+        plain = re.sub(r"[^\w.+-]", "_", f"{config['label']}-{config['dataset']}")
         name = f"{plain}-{digest}.json"
         self.path = None if folder is None else Path(folder) / name
         self._seeds: dict[str, Json] = {}

@@ -51,6 +51,8 @@ class Accuracy:
 
     @override
     def __str__(self) -> str:
+        if self.seeds == 1:  # one number has no spread
+            return f"{self.mean:.2f}"
         return f"{self.mean:.2f} ± {self.std:.2f}"
 
 
