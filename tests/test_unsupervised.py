@@ -102,8 +102,11 @@ def test_records_are_resumed_and_never_mixed(dataset, tmp_path, monkeypatch) -> 
     assert again.evaluations == result.evaluations
 
     calls.clear()
-    assert run(dataset, anchor=True, results=tmp_path).accuracy == result.accuracy
+    third = run(dataset, anchor=True, results=tmp_path)
+    assert third.accuracy == result.accuracy
     assert calls == []
+    for name, embedding in result.embeddings.items():
+        assert torch.equal(embedding, third.embeddings[name])
     run(dataset, anchor=True, results=tmp_path, config=graphcl.Config(lr=0.001))
     assert calls == [list(range(10))] * 6
     assert len(list(tmp_path.glob("*.json"))) == 2
@@ -124,6 +127,9 @@ def test_an_unreadable_record_is_set_aside(dataset, tmp_path) -> None:
     result.record.write_text(result.record.read_text()[:100])
     assert run(dataset, results=tmp_path).evaluations == result.evaluations
     assert len(list(tmp_path.glob("*.unreadable"))) == 1
+    (kept,) = tmp_path.glob("*.safetensors")
+    kept.write_bytes(b"damaged")
+    assert run(dataset, results=tmp_path).embeddings == {}
 
 
 def test_the_anchor_is_the_only_difference(dataset) -> None:

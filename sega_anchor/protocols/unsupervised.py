@@ -113,8 +113,11 @@ class _Run:
         known.setdefault("evaluations", {})
         if not known.get("complete", False):
             known["history"] = self._train(seed)
+            self.record.save_embeddings(seed, self.result.embeddings)
             known["complete"] = True
             self.record.save()
+        else:
+            self.result.embeddings.update(self.record.embeddings(seed))
         self.result.history[seed] = known["history"]
         for key, scores in known["evaluations"].items():
             epoch, name = key.split("/")

@@ -10,12 +10,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
 Json = dict[str, Any]
 _PACKAGES = ("sega-anchor", "torch", "torch-geometric", "numpy", "scikit-learn")
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a text file so that a kill leaves the old content or the new, never half.
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that a kill leaves the old content or the new, never half.
 
     Raises:
         OSError: if the folder cannot be written.
@@ -23,8 +27,8 @@ def write_atomically(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with temporary.open("wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -93,4 +97,23 @@ class Record:
                 "versions": self.versions,
                 "seeds": self._seeds,
             }
-            write_atomically(self.path, json.dumps(content, indent=1) + "\n")
+            text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+            write_atomically(self.path, text.encode())
+
+    def save_embeddings(self, seed: int, embeddings: dict[str, Tensor]) -> None:
+        """Keep the embeddings of one seed beside the record, as safetensors."""
+        if self.path is not None:
+            write_atomically(self._beside(self.path, seed), save(embeddings))
+
+    def embeddings(self, seed: int) -> dict[str, Tensor]:
+        """Return the embeddings kept for a seed, or none at all."""
+        if self.path is None:
+            return {}
+        try:
+            return load(self._beside(self.path, seed).read_bytes())
+        except (OSError, SafetensorError):
+            return {}
+
+    @staticmethod
+    def _beside(path: Path, seed: int) -> Path:
+        return path.with_name(f"{path.stem}-seed{seed}.safetensors")

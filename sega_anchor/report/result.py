@@ -64,8 +64,7 @@ class Result:
         config: full configuration of the run.
         evaluations: every accuracy that was computed.
         history: per seed, one dict per epoch (loss, seconds).
-        embeddings: last epoch of the last seed, ``(num_graphs, channels)`` by name;
-            empty if every accuracy was already on record.
+        embeddings: last epoch of the last seed, ``(num_graphs, channels)`` by name.
         labels: ``(num_graphs,)``, or None if nothing was evaluated.
         record: the file that keeps all this, if there is one.
     """
