@@ -39,31 +39,35 @@ def read_edge_list(path: str | Path) -> tuple[Tensor, Tensor | None, list[str]]:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"cannot read the edge list {str(path)!r}: {error}") from error
+    pairs, weights = _parse(text, str(path))
+    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    if all(name.isdecimal() for name in names):
+        names.sort(key=int)
+    index = {name: i for i, name in enumerate(names)}
+    edges = torch.tensor([[index[u] for u, _ in pairs], [index[v] for _, v in pairs]])
+    weight = torch.tensor(weights, dtype=torch.double) if weights else None
+    return edges, weight, names
+
+
+def _parse(text: str, path: str) -> tuple[list[tuple[str, str]], list[float]]:
+    """Return the pairs of names and the weights, as many as pairs or none."""
     pairs: list[tuple[str, str]] = []
     weights: list[float] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.replace(",", " ").split()
         if not words or words[0].startswith("#"):
             continue
+        where = f"{path}, line {number}"
         if len(words) not in (2, 3):
-            raise ValueError(
-                f"{path}, line {number}: expected 'u v' or 'u v weight', got {line!r}"
-            )
+            raise ValueError(f"{where}: expected 'u v' or 'u v weight', got {line!r}")
         pairs.append((words[0], words[1]))
         if len(words) == 3:
-            weights.append(_number(words[2], f"{path}, line {number}"))
+            weights.append(_number(words[2], where))
         if weights and len(weights) != len(pairs):
-            raise ValueError(
-                f"{path}, line {number}: either all edges have a weight or none"
-            )
+            raise ValueError(f"{where}: either all edges have a weight or none")
     if not pairs:
         raise ValueError(f"{path} holds no edges")
-    names = list(dict.fromkeys(name for pair in pairs for name in pair))
-    if all(name.isdecimal() for name in names):
-        names.sort(key=int)
-    index = {name: i for i, name in enumerate(names)}
-    edges = torch.tensor([[index[u] for u, _ in pairs], [index[v] for _, v in pairs]])
-    return edges, torch.tensor(weights).double() if weights else None, names
+    return pairs, weights
 
 
 def _number(word: str, where: str) -> float:

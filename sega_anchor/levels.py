@@ -68,17 +68,7 @@ def tree_levels(data: Data, height: int) -> TreeLevels:
         [tensor([0, 0, 1]), tensor([0, 0])]
     """
     level, offset = data.tree_level, data.tree_parent
-    if level.shape != offset.shape or not level.numel():
-        raise ValueError(
-            f"tree_level and tree_parent differ in shape: {tuple(level.shape)} and "
-            f"{tuple(offset.shape)}. {REBUILD}"
-        )
-    found = int(level.max())
-    if found != height:
-        raise ValueError(
-            f"the trees have height {found}, but height {height} was asked for: build "
-            f"them with AddCodingTree(height={height})"
-        )
+    _check_shape(level, offset, height)
     nodes = [(level == i).nonzero().view(-1) for i in range(height + 1)]
     position = torch.empty_like(level)
     for at in nodes:
@@ -93,6 +83,20 @@ def tree_levels(data: Data, height: int) -> TreeLevels:
         graphs=graphs,
         num_graphs=graphs[-1].numel(),
     )
+
+
+def _check_shape(level: Tensor, offset: Tensor, height: int) -> None:
+    if level.shape != offset.shape or not level.numel():
+        raise ValueError(
+            f"tree_level and tree_parent differ in shape: {tuple(level.shape)} and "
+            f"{tuple(offset.shape)}. {REBUILD}"
+        )
+    found = int(level.max())
+    if found != height:
+        raise ValueError(
+            f"the trees have height {found}, but height {height} was asked for: build "
+            f"them with AddCodingTree(height={height})"
+        )
 
 
 def _check(data: Data, level: Tensor, parent: Tensor, graphs: list[Tensor]) -> None:

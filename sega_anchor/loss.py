@@ -39,8 +39,7 @@ def nt_xent(
     Raises:
         ValueError: if the shapes differ or the temperature is not positive.
 
-    Source: Wu et al., ICML 2023, equation 3; You et al., "Graph Contrastive Learning
-    with Augmentations", NeurIPS 2020.
+    Source: Wu et al., ICML 2023, equation 3; You et al., NeurIPS 2020 (GraphCL).
 
     Example:
         >>> x = torch.eye(3)
