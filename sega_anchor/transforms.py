@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import zlib
+from abc import ABC, abstractmethod
 
 import numpy as np
 import torch
@@ -24,15 +24,55 @@ from .tree import CodingTree
 torch.serialization.add_safe_globals([DataEdgeAttr, DataTensorAttr, GlobalStorage])
 
 
-@functional_transform("add_coding_tree")
-class AddCodingTree(BaseTransform):  # type: ignore[misc]
-    r"""Build the coding tree of a graph and attach it.
+class AddTree(BaseTransform, ABC):  # type: ignore[misc]
+    """Base of the transforms that give a graph, or each graph of a batch, a tree.
 
     The tree rides as :obj:`data.tree_parent` (how many places behind each tree node
     its parent stands, 0 at the root) and :obj:`data.tree_level`, both
     ``(num_tree_nodes,)``. They survive batching, un-batching, caching and saving as
-    plain tensors of a plain ``Data``. Use it as ``transform``, ``pre_transform`` or on
-    single graphs.
+    plain tensors of a plain ``Data``. To write another one, define ``height``,
+    ``tree`` and ``__repr__``.
+    """
+
+    height: int
+    weight: str | None = None
+
+    @abstractmethod
+    def tree(self, data: Data) -> CodingTree:
+        """Build the tree of a single graph."""
+
+    @override
+    def forward(self, data: Data) -> Data:
+        """Attach the tree; a batch gets one for each of its graphs."""
+        if "batch" in data and data.batch is not None:
+            return self._batch(data)
+        return attach(data, self.tree(data))
+
+    def _batch(self, data: Data) -> Data:
+        edge_index = _edge_index(data).cpu()
+        batch = data.batch.cpu()
+        sizes = torch.bincount(batch, minlength=data.num_graphs)
+        first = sizes.cumsum(0) - sizes
+        owner = batch[edge_index[0]]
+        order = owner.argsort(stable=True)
+        edges = torch.bincount(owner, minlength=data.num_graphs).tolist()
+        graphs = []
+        for i, columns in enumerate(order.split(edges)):
+            local = edge_index[:, columns] - first[i]
+            graph = Data(edge_index=local, num_nodes=int(sizes[i]))
+            if self.weight is not None and self.weight in data:
+                graph[self.weight] = data[self.weight].cpu()[columns]
+            graphs.append(self(graph))
+        for key in ("tree_parent", "tree_level"):
+            data[key] = torch.cat([g[key] for g in graphs]).to(data.batch.device)
+        return data
+
+
+@functional_transform("add_coding_tree")
+class AddCodingTree(AddTree):
+    r"""Build the coding tree of a graph and attach it.
+
+    Use it as ``transform``, as ``pre_transform``, on single graphs or on batches.
 
     Args:
         height: level of the root, at least 2. (default: :obj:`3`)
@@ -60,21 +100,20 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
         self.weight = weight
 
     @override
-    def forward(self, data: Data) -> Data:
-        """Attach the tree."""
+    def tree(self, data: Data) -> CodingTree:
+        """Build the tree."""
         weight = None
         if self.weight is not None:
             weight = data[self.weight] if self.weight in data else None
             if weight is None:
                 raise ValueError(f"the graph has no edge attribute {self.weight!r}")
-        tree = build_coding_tree(
+        return build_coding_tree(
             _edge_index(data),
             data.num_nodes,
             weight,
             height=self.height,
             method=self.method,
         )
-        return attach(data, tree)
 
     @override
     def __repr__(self) -> str:
@@ -85,7 +124,7 @@ class AddCodingTree(BaseTransform):  # type: ignore[misc]
 
 
 @functional_transform("add_random_tree")
-class AddRandomTree(BaseTransform):  # type: ignore[misc]
+class AddRandomTree(AddTree):
     r"""Attach a randomly balanced tree: the paper's RBBT ablation.
 
     The vertices are put in random order and cut into ``branching`` parts of equal size
@@ -119,8 +158,8 @@ class AddRandomTree(BaseTransform):  # type: ignore[misc]
         self.seed = seed
 
     @override
-    def forward(self, data: Data) -> Data:
-        """Attach the tree."""
+    def tree(self, data: Data) -> CodingTree:
+        """Build the tree."""
         n = data.num_nodes
         if not n:
             raise ValueError("a graph needs at least one vertex, got none")
@@ -132,9 +171,7 @@ class AddRandomTree(BaseTransform):  # type: ignore[misc]
             for level in range(1, self.height)
         ]
         parent, level = _kernels.tree_arrays(np.stack(labels).astype(np.int64))
-        return attach(
-            data, CodingTree(torch.from_numpy(parent), torch.from_numpy(level))
-        )
+        return CodingTree(torch.from_numpy(parent), torch.from_numpy(level))
 
     @override
     def __repr__(self) -> str:
@@ -165,29 +202,3 @@ def _edge_index(data: Data) -> Tensor:
     if edge_index is None:
         raise ValueError(f"the graph has no edge_index, got {data}")
     return edge_index
-
-
-def add_missing_trees(data: Data, transform: AddCodingTree | AddRandomTree) -> Data:
-    """Return a copy of a graph or batch, each of its graphs with a tree."""
-    batch = data.batch if "batch" in data else None
-    if batch is None:
-        return transform(data)
-    edge_index = _edge_index(data).cpu()
-    num_graphs = data.num_graphs
-    sizes = torch.bincount(batch.cpu(), minlength=num_graphs)
-    first = sizes.cumsum(0) - sizes
-    owner = batch.cpu()[edge_index[0]]
-    order = owner.argsort(stable=True)
-    edges = torch.bincount(owner, minlength=num_graphs).tolist()
-    weight = getattr(transform, "weight", None)
-    graphs = []
-    for i, columns in enumerate(order.split(edges)):
-        local = edge_index[:, columns] - first[i]
-        graph = Data(edge_index=local, num_nodes=int(sizes[i]))
-        if weight is not None:
-            graph[weight] = data[weight].cpu()[columns]
-        graphs.append(transform(graph))
-    out = copy.copy(data)
-    for key in ("tree_parent", "tree_level"):
-        out[key] = torch.cat([graph[key] for graph in graphs]).to(batch.device)
-    return out

@@ -14,7 +14,7 @@ from .encoder import Readout, TreeEncoder
 from .levels import has_tree, tree_levels
 from .loss import NTXent
 from .minimise import Method
-from .transforms import AddCodingTree, AddRandomTree, add_missing_trees
+from .transforms import AddCodingTree, AddTree
 
 
 class AnchorView(nn.Module):
@@ -71,7 +71,7 @@ class AnchorView(nn.Module):
         drop_root: bool = False,
         dropout: float = 0.0,
         loss: nn.Module | None = None,
-        transform: AddCodingTree | AddRandomTree | None = None,
+        transform: AddTree | None = None,
     ) -> None:
         super().__init__()
         if max_degree is not None and max_degree < 0:
@@ -81,7 +81,7 @@ class AnchorView(nn.Module):
                 "in_channels is 0, so the leaves would have no features: give the "
                 "graphs features, or pass max_degree=100 for degrees"
             )
-        self.transform = transform or AddCodingTree(height, method)
+        self.transform: AddTree = transform or AddCodingTree(height, method)
         if self.transform.height != height:
             raise ValueError(
                 f"height is {height}, but the transform builds trees of height "
@@ -124,7 +124,7 @@ class AnchorView(nn.Module):
         """Return the embeddings before the head (the paper's T), arguments as above."""
         if not has_tree(data):
             self._hint()
-            data = add_missing_trees(data, self.transform)
+            data = self.transform(data)
         leaves = self._leaf_features(data, x)
         embedding: Tensor = self.encoder(leaves, tree_levels(data, self.height))
         return embedding

@@ -84,6 +84,15 @@ def test_the_transform_leaves_its_input_alone() -> None:
     assert graph.keys() == keys
 
 
+@pytest.mark.parametrize("transform", [AddCodingTree(4), AddRandomTree(3)])
+def test_a_batch_gets_the_trees_of_its_graphs(transform) -> None:
+    data = graphs([5, 1, 8])
+    whole = transform(Batch.from_data_list(data))
+    each = Batch.from_data_list([transform(graph) for graph in data])
+    assert torch.equal(whole.tree_parent, each.tree_parent)
+    assert torch.equal(whole.tree_level, each.tree_level)
+
+
 def test_weights_are_read_from_the_named_attribute() -> None:
     edge_index = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
     data = Data(edge_index=edge_index, num_nodes=4)
