@@ -135,8 +135,8 @@ class AddRandomTree(AddTree):
 
     Args:
         height: level of the root, at least 2. (default: :obj:`2`)
-        branching: parts at each cut, at least 2. (default: :obj:`2`)
         seed: a non-negative integer. (default: :obj:`0`)
+        branching: parts at each cut, at least 2. (default: :obj:`2`)
 
     Raises:
         ValueError: for a height or branching below 2 or a negative seed.
@@ -147,7 +147,7 @@ class AddRandomTree(AddTree):
         tensor([0, 0, 0, 0, 1, 1, 2])
     """
 
-    def __init__(self, height: int = 2, branching: int = 2, seed: int = 0) -> None:
+    def __init__(self, height: int = 2, seed: int = 0, branching: int = 2) -> None:
         check_build(height, "authors")
         if branching < 2:
             raise ValueError(f"branching must be at least 2, got {branching!r}")
@@ -176,8 +176,8 @@ class AddRandomTree(AddTree):
     @override
     def __repr__(self) -> str:
         return (
-            f"{type(self).__name__}(height={self.height}, "
-            f"branching={self.branching}, seed={self.seed})"
+            f"{type(self).__name__}(height={self.height}, seed={self.seed}, "
+            f"branching={self.branching})"
         )
 
 

@@ -24,7 +24,7 @@ class AnchorView(nn.Module):
     the root, and contrasted with whatever view the method at hand makes::
 
         anchor = AnchorView(dataset.num_features, height=3)
-        dataset.transform = anchor.transform             # optional: trees once
+        dataset = [anchor.transform(g) for g in dataset]  # optional: trees once
         optimizer.add_param_group({"params": anchor.parameters()})
         ...
         loss = anchor.loss(encoder(augment(data)), data)
@@ -171,8 +171,9 @@ class AnchorView(nn.Module):
             self._hinted = True
             warnings.warn(
                 "The batch carries no coding trees, so they are built at every step. "
-                "To build them once, set dataset.transform = anchor.transform, or use "
-                "it as pre_transform.",
+                "To build them once, give anchor.transform to the data set as "
+                "pre_transform, or train on [anchor.transform(g) for g in dataset]; "
+                "dataset.transform = anchor.transform builds them in the loader.",
                 stacklevel=4,
             )
 

@@ -111,7 +111,7 @@ def test_missing_trees_are_built_with_one_hint() -> None:
     expected = view(data)
     bare = data.clone()
     del bare["tree_parent"], bare["tree_level"]
-    with pytest.warns(UserWarning, match=r"dataset.transform = anchor.transform"):
+    with pytest.warns(UserWarning, match=r"give anchor.transform to the data set"):
         assert torch.equal(view(bare), expected)
     assert torch.equal(view(bare), expected)  # and no second hint: warnings are errors
     assert "tree_level" not in bare

@@ -152,7 +152,7 @@ def test_transforms_show_every_parameter() -> None:
     assert repr(AddCodingTree()) == (
         "AddCodingTree(height=3, method='authors', weight=None)"
     )
-    assert repr(AddRandomTree()) == "AddRandomTree(height=2, branching=2, seed=0)"
+    assert repr(AddRandomTree()) == "AddRandomTree(height=2, seed=0, branching=2)"
 
 
 @pytest.mark.parametrize(
