@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
@@ -42,9 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _tree(chosen.tree)
         else:
             _run(chosen.run, methods)
+        sys.stdout.flush()
     except ValueError as error:
         print(f"sega-anchor: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         print("sega-anchor: interrupted; finished work is kept", file=sys.stderr)
         return 130
@@ -105,6 +109,9 @@ def _tree(chosen: Namespace) -> None:
         edge_index, len(names), weight, height=chosen.height, method=chosen.method
     )
     entropy = structural_entropy(tree, edge_index, weight)
+    if chosen.plot:
+        draw(tree, edge_index, chosen.plot)
+        print(f"picture: {chosen.plot}")
     print(
         f"{len(names)} vertices, {edge_index.size(1)} edges, height {tree.height}, "
         f"method {chosen.method}"
@@ -114,9 +121,6 @@ def _tree(chosen: Namespace) -> None:
     rows = [[str(level), str(count)] for level, count in enumerate(counts)]
     print(table(["level", "nodes"], rows[::-1]))
     print("\n".join(_outline(tree, names)))
-    if chosen.plot:
-        draw(tree, edge_index, chosen.plot)
-        print(f"picture: {chosen.plot}")
 
 
 def _outline(tree: CodingTree, names: list[str]) -> list[str]:

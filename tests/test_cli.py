@@ -34,6 +34,17 @@ def test_tree_draws_a_picture(graph: Path, tmp_path: Path, capsys) -> None:
     assert picture.stat().st_size > 10_000
 
 
+def test_a_reader_that_stops_early_is_no_error(graph: Path) -> None:
+    command = f"{sys.executable} -m sega_anchor tree {graph} | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[1],
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_run_prints_the_table_and_keeps_a_record(tmp_path: Path, capsys) -> None:
     words = "run graphcl synthetic --anchor --seeds 1 --epochs 1 --evaluate_at [1]"
     assert main([*words.split(), "--results", str(tmp_path)]) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def draw(tree: CodingTree, edge_index: Tensor, path: str | Path) -> None:
 
     leaves = _leaf_order(tree)
     colours = _colours(tree, leaves)
-    width = max(5.0, min(0.22 * len(leaves), 30.0))
+    width = max(5.0, min(0.22 * len(leaves), 15.0))
     figure = Figure(figsize=(5.0 + width, 5.0), layout="constrained")
     FigureCanvasAgg(figure)
     graph_axes, tree_axes = figure.subplots(1, 2, width_ratios=[5.0, width])
@@ -55,17 +56,21 @@ def _leaf_order(tree: CodingTree) -> list[int]:
 
 
 def _colours(tree: CodingTree, leaves: list[int]) -> list[Any]:
-    """Return one colour per tree node: that of its ancestor below the root."""
+    """Return one colour per tree node: that of its ancestor below the root.
+
+    A vertex that hangs below the root alone is grey, so that groups stand out.
+    """
     from matplotlib import colormaps
 
     top = tree.ancestors()[-2].tolist()
-    order = list(dict.fromkeys(top[v] for v in leaves))
+    size = Counter(top)
+    order = [node for node in dict.fromkeys(top[v] for v in leaves) if size[node] > 1]
     palette = colormaps["tab20" if len(order) > 10 else "tab10"]
     shade = {node: palette(i % palette.N) for i, node in enumerate(order)}
     colours: list[Any] = [(0.2, 0.2, 0.2, 1.0)] * tree.parent.numel()
     for column in tree.ancestors()[:-1].t().tolist():
         for node in column:
-            colours[node] = shade[column[-1]]
+            colours[node] = shade.get(column[-1], (0.6, 0.6, 0.6, 1.0))
     return colours
 
 
@@ -104,13 +109,13 @@ def _draw_tree(
             [x[node], x[node], x[above]],
             [level[node], level[above], level[above]],
             color=colours[node],
-            linewidth=1.2,
+            linewidth=1.2 if len(leaves) <= 120 else 0.4,
         )
     real = [n for n in range(len(parent)) if len(children.get(n, [])) != 1]
     axes.scatter(
         x[real],
         [level[n] for n in real],
-        s=14,
+        s=14 if len(leaves) <= 120 else 2,
         c=[colours[n] for n in real],
         zorder=3,
     )
