@@ -137,17 +137,6 @@ def svm_scores(
     return SVMScores(test, validation, held[0] if holdout else None, cost)
 
 
-def mean_std(values: ArrayLike) -> tuple[float, float]:
-    """Mean and population standard deviation (ddof 0), as the paper reports seeds.
-
-    Example:
-        >>> mean_std([1.0, 3.0])
-        (2.0, 1.0)
-    """
-    array = np.asarray(values, dtype=np.float64)
-    return float(array.mean()), float(array.std())
-
-
 @dataclass(frozen=True)
 class _Fold:
     train: Indices

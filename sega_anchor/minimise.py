@@ -97,7 +97,7 @@ def _authors(csr: _kernels.Csr, height: int) -> Ints:
     """Height 2 first, then one level more, below or above, until the height is met."""
     n = csr[0].size - 1
     whole = np.zeros(n, np.int64)
-    degree, _ = _kernels.group_sums(*csr, np.arange(n), n)
+    degree = _kernels.degrees(csr[0], csr[2])
     if not degree.any():  # no edges: every branch is a chain
         return np.tile(np.arange(n), (height - 1, 1))
     levels = [_Grouping(csr, *_kernels.regroup(*csr, degree, degree, whole, 1))]

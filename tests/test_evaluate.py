@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
-from sega_anchor.evaluate import COSTS, mean_std, svm_scores
+from sega_anchor.evaluate import COSTS, svm_scores
 
 IRIS = load_iris(return_X_y=True)
 
@@ -100,10 +100,6 @@ def test_tensors_and_class_names_give_the_same_numbers() -> None:
     for other in (svm_scores(tensor, torch.tensor(y), only=[0, 1]), named):
         np.testing.assert_array_equal(array.validation, other.validation)
         np.testing.assert_array_equal(array.test, other.test)
-
-
-def test_mean_std_is_over_the_population() -> None:
-    assert mean_std([0.5, 0.7]) == (pytest.approx(0.6), pytest.approx(0.1))
 
 
 @pytest.mark.parametrize(
