@@ -66,12 +66,17 @@ class GIN(nn.Module):
         edge_index: Tensor,
         batch: Tensor | None = None,
         num_graphs: int | None = None,
+        node_weight: Tensor | None = None,
     ) -> Tensor:
-        """Return one vector per graph, ``(num_graphs, num_layers * hidden)``."""
+        """Return one vector per graph, ``(num_graphs, num_layers * hidden)``.
+
+        ``node_weight``, ``(num_nodes, 1)``, weights the nodes in the pooling only.
+        """
         pooled = []
         for conv, norm in zip(self.convs, self.norms, strict=True):
             x = norm(conv(x, edge_index).relu())
-            pooled.append(global_add_pool(x, batch, num_graphs))
+            weighted = x if node_weight is None else x * node_weight
+            pooled.append(global_add_pool(weighted, batch, num_graphs))
         return torch.cat(pooled, dim=1)
 
 

@@ -164,12 +164,12 @@ def test_the_two_choices_on_numbers_known_by_hand() -> None:
         evaluation(10, "G", [1.0, 0.0], [0.5, 0.9]),
         evaluation(20, "G", [0.8, 0.6], [0.6, 0.2]),
     ]
-    result = Result({"protocol": "honest"}, evaluations)
+    result = Result({"protocol": "honest", "choice": "test"}, evaluations)
     assert result.honest().mean == pytest.approx(40.0)  # 0.8 and 0.0
     assert result.published().mean == pytest.approx(70.0)
     assert result.accuracy == result.honest()
     assert str(result.honest()) == "40.00"  # one seed has no spread
-    other = Result({"protocol": "paper"}, evaluations)
+    other = Result({"protocol": "paper", "choice": "test"}, evaluations)
     assert other.honest().mean == pytest.approx(50.0)  # epoch 10 by mean validation
     assert other.accuracy == other.published()
     with pytest.raises(ValueError, match=r"epoch 5 .* known: \[\(10, 'G'\)"):

@@ -16,7 +16,14 @@ from sega_anchor.augment import Augmentation, augmentation
 from sega_anchor.backbones import GIN, projection_head
 from sega_anchor.minimise import Method as TreeMethod
 from sega_anchor.minimise import check_build
-from sega_anchor.protocols import Method, Options, Settings, unsupervised
+from sega_anchor.protocols import (
+    Method,
+    Options,
+    Published,
+    Settings,
+    descend,
+    unsupervised,
+)
 from sega_anchor.report import Result
 
 #: The paper's search sets; no choice per data set is published.
@@ -111,43 +118,31 @@ class GraphCL(Method[Config]):
         self.encoder = GIN(in_channels, config.hidden_channels, config.num_layers)
         self.head = projection_head(self.encoder.out_channels)
         self.augment = config.view()
-        self.optimizers = [torch.optim.Adam(self.parameters_of_graph(), lr=config.lr)]
+        graph = [*self.encoder.parameters(), *self.head.parameters()]
+        self.optimizers = [torch.optim.Adam(graph, lr=config.lr)]
         if anchor is not None:
-            self.optimizers.append(
-                torch.optim.Adam(anchor.parameters(), lr=config.anchor_lr)
-            )
+            tree = torch.optim.Adam(anchor.parameters(), lr=config.anchor_lr)
+            self.optimizers.append(tree)
 
-    def parameters_of_graph(self) -> list[Tensor]:
-        """Return the parameters of the graph encoder and its head."""
-        return [*self.encoder.parameters(), *self.head.parameters()]
+    def project(self, data: Data) -> Tensor:
+        """Return what the loss compares, ``(num_graphs, channels)``."""
+        projected: Tensor = self.head(self.encode(data))
+        return projected
 
     def loss(self, data: Data) -> Tensor:
         """Return the contrastive loss of a batch."""
-        z_view = self.head(self._encode(self.augment(data, self.generator)))
-        if self.anchor is not None:
-            return self.anchor.loss(z_view, data)
-        z = self.head(self._encode(data))
+        z = self.project(data) if self.anchor is None else self.anchor(data)
+        z_view = self.project(self.augment(data, self.generator))
         return nt_xent(z, z_view, self.config.temperature, self.config.symmetric)
 
     @override
     def step(self, data: Data) -> dict[str, float]:
-        for optimizer in self.optimizers:
-            optimizer.zero_grad()
         loss = self.loss(data)
-        loss.backward()  # type: ignore[no-untyped-call]
-        for optimizer in self.optimizers:
-            optimizer.step()
+        descend(loss, *self.optimizers)
         return {"loss": loss.item()}
 
     @override
-    def embed(self, data: Data) -> dict[str, Tensor]:
-        embeddings = {"G": self._encode(data)}
-        if self.anchor is not None:
-            embeddings["T"] = self.anchor.embed(data)
-            embeddings["GT"] = torch.cat([embeddings["G"], embeddings["T"]], dim=1)
-        return embeddings
-
-    def _encode(self, data: Data) -> Tensor:
+    def encode(self, data: Data) -> Tensor:
         graphs: int = data.num_graphs if "batch" in data else 1
         embedding: Tensor = self.encoder(data.x, data.edge_index, data.batch, graphs)
         return embedding
@@ -166,8 +161,13 @@ class GraphCL(Method[Config]):
 
     @classmethod
     @override
-    def published_loops(cls, with_anchor: bool) -> int:
-        return 2 if with_anchor else 1
+    def published(cls, config: Config, anchored: bool) -> Published:
+        return Published(shuffle=False, loops=2 if anchored else 1)
+
+    @classmethod
+    @override
+    def released(cls, config: Config) -> Config:
+        return replace(config, variant=config.variant or "released")
 
 
 def run(
@@ -196,7 +196,4 @@ def run(
         >>> result.accuracy.candidates
         3
     """
-    settings = Settings(**options)
-    if config.variant is None and settings.protocol == "paper":
-        config = replace(config, variant="released")
-    return unsupervised.run(GraphCL, dataset, anchor, config, settings)
+    return unsupervised.run(GraphCL, dataset, anchor, config, Settings(**options))

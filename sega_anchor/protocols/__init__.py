@@ -2,7 +2,9 @@
 
 from . import unsupervised as unsupervised
 from .method import Method as Method
+from .method import descend as descend
+from .published import Published as Published
 from .settings import Options as Options
 from .settings import Settings as Settings
 
-__all__ = ["Method", "Options", "Settings", "unsupervised"]
+__all__ = ["Method", "Options", "Published", "Settings", "descend", "unsupervised"]

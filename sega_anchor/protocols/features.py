@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
+from torch_geometric.utils import degree as degrees_of
 from typing_extensions import override
 
 from ..view import degree_features
-
-Degree = Literal["anchor", "both", "none"]
+from .published import Sees
 
 #: Caps of the one-hot degree where they are not 100 (repository Wu-Junran/SEGA).
 DEGREE_CAPS = {"DD": 10, "REDDIT-BINARY": 10, "REDDIT-MULTI-5K": 10}
 
 
+@dataclass(frozen=True)
 class HonestFeatures(BaseTransform):  # type: ignore[misc]
     """Node labels or a constant 1, plus raw degrees where asked for.
 
@@ -29,6 +30,8 @@ class HonestFeatures(BaseTransform):  # type: ignore[misc]
         degree: ``"anchor"`` gives degrees to the tree's leaves only, as published;
             ``"both"`` to the graph encoder as well, the fair comparison; ``"none"`` to
             neither.
+        labels: who sees node labels, likewise; the others see a constant 1.
+        count: put the degree itself before its one-hot form.
 
     Example:
         >>> data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
@@ -37,39 +40,37 @@ class HonestFeatures(BaseTransform):  # type: ignore[misc]
         (torch.Size([2, 1]), torch.Size([2, 4]))
     """
 
-    def __init__(self, max_degree: int, degree: Degree = "anchor") -> None:
-        self.max_degree = max_degree
-        self.degree = degree
+    max_degree: int
+    degree: Sees = "anchor"
+    labels: Sees = "both"
+    count: bool = False
 
     @override
     def forward(self, data: Data) -> Data:
         """Set the features."""
-        x = _labels(data, 0)
-        rich = torch.cat([x, degree_features(data, self.max_degree)], dim=1)
-        data.x = rich if self.degree == "both" else x
-        data.tree_x = x if self.degree == "none" else rich
+        degrees = _degrees(data, self.max_degree, self.count)
+        label = _labels(data, 0)
+        data.x = _features(label, degrees, self.labels, self.degree, False)
+        data.tree_x = _features(label, degrees, self.labels, self.degree, True)
         return data
 
-    @override
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(max_degree={self.max_degree}, "
-            f"degree={self.degree!r})"
-        )
 
-
+@dataclass(frozen=True)
 class PublishedFeatures(BaseTransform):  # type: ignore[misc]
     """Features and self-loops as the released code makes them, quirks included.
 
     The graph encoder gets ``loops`` copies of a self-loop on every node below
     ``edge_index.max()``, so not on the last one. The leaves get continuous node
-    attributes, which the graph encoder never sees, and the degree with one loop.
+    attributes, which the graph encoder mostly never sees, and the degree with one loop,
+    if there are any.
 
     Args:
         max_degree: cap of the one-hot degree.
-        num_attributes: how many leading columns of ``x`` are continuous attributes.
-        loops: 2 in SEGA's repository, 1 in GraphCL's.
-        degree: as in :class:`HonestFeatures`; the released code is ``"anchor"``.
+        num_attributes: how many leading columns of ``x`` are continuous attributes
+            that are hidden from the graph encoder.
+        loops: 2 in SEGA's repository, 1 in GraphCL's, JOAO's and RGCL's, else 0.
+        degree, labels, count: as in :class:`HonestFeatures`; SEGA's released code is
+            ``"anchor"``, ``"both"``, ``False``.
 
     Source: repository Wu-Junran/SEGA, unsupervised_TU/aug.py and treecl.py.
 
@@ -80,17 +81,12 @@ class PublishedFeatures(BaseTransform):  # type: ignore[misc]
                 [1, 0, 0, 0]])
     """
 
-    def __init__(
-        self,
-        max_degree: int,
-        num_attributes: int = 0,
-        loops: int = 2,
-        degree: Degree = "anchor",
-    ) -> None:
-        self.max_degree = max_degree
-        self.num_attributes = num_attributes
-        self.loops = loops
-        self.degree = degree
+    max_degree: int
+    num_attributes: int = 0
+    loops: int = 2
+    degree: Sees = "anchor"
+    labels: Sees = "both"
+    count: bool = False
 
     @override
     def forward(self, data: Data) -> Data:
@@ -98,23 +94,15 @@ class PublishedFeatures(BaseTransform):  # type: ignore[misc]
         edge_index = data.edge_index
         last = int(edge_index.max()) if edge_index.numel() else 0
         loop = torch.arange(last).expand(2, last)
-        data.edge_index = torch.cat([edge_index, loop], dim=1)
-        degrees = degree_features(data, self.max_degree)
+        data.edge_index = torch.cat([edge_index, *[loop] * min(self.loops, 1)], dim=1)
+        degrees = _degrees(data, self.max_degree, self.count)
         data.edge_index = torch.cat([edge_index, *[loop] * self.loops], dim=1)
         data.edge_attr = None  # rows no longer match; the encoders do not use them
         leaf = _labels(data, 0)
         x = _labels(data, self.num_attributes)
-        data.tree_x = leaf if self.degree == "none" else torch.cat([leaf, degrees], 1)
-        data.x = torch.cat([x, degrees], 1) if self.degree == "both" else x
+        data.tree_x = _features(leaf, degrees, self.labels, self.degree, True)
+        data.x = _features(x, degrees, self.labels, self.degree, False)
         return data
-
-    @override
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(max_degree={self.max_degree}, "
-            f"num_attributes={self.num_attributes}, loops={self.loops}, "
-            f"degree={self.degree!r})"
-        )
 
 
 def _labels(data: Data, skip: int) -> Tensor:
@@ -123,3 +111,21 @@ def _labels(data: Data, skip: int) -> Tensor:
         return torch.ones(data.num_nodes, 1)
     labels: Tensor = data.x[:, skip:].float()
     return labels
+
+
+def _degrees(data: Data, max_degree: int, count: bool) -> Tensor:
+    """Return one-hot degrees, behind the degrees themselves if asked for."""
+    one_hot = degree_features(data, max_degree)
+    if not count:
+        return one_hot
+    number = degrees_of(data.edge_index[1], data.num_nodes).view(-1, 1)
+    return torch.cat([number, one_hot], dim=1)
+
+
+def _features(
+    label: Tensor, degrees: Tensor, labels: Sees, degree: Sees, anchor: bool
+) -> Tensor:
+    """Return what one encoder sees: labels or a constant 1, and perhaps degrees."""
+    sees = ("anchor", "both") if anchor else ("both",)
+    x = label if labels in sees else torch.ones(len(label), 1)
+    return torch.cat([x, degrees], dim=1) if degree in sees else x

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.optim import Optimizer
 from torch_geometric.data import Data
 
 from ..view import AnchorView
+from .published import Published
 
 Config = TypeVar("Config")
 
@@ -54,12 +56,29 @@ class Method(nn.Module, ABC, Generic[Config]):
         """Make one optimisation step on a batch; return what it measured."""
 
     @abstractmethod
-    def embed(self, data: Data) -> dict[str, Tensor]:
-        """Return each embedding of a batch, ``(num_graphs, channels)``, by name."""
+    def encode(self, data: Data) -> Tensor:
+        """Return the graph encoder's embedding, ``(num_graphs, channels)``."""
 
-    def end_of_epoch(self, loader: Iterable[Data]) -> dict[str, Any]:
+    def embed(self, data: Data) -> dict[str, Tensor]:
+        """Return each embedding of a batch, ``(num_graphs, channels)``, by name.
+
+        ``"G"`` is the graph encoder's; with an anchor, ``"T"`` the tree encoder's and
+        ``"GT"`` both side by side.
+        """
+        embeddings = {"G": self.encode(data)}
+        if self.anchor is not None:
+            embeddings["T"] = self.anchor.embed(data)
+            embeddings["GT"] = torch.cat([embeddings["G"], embeddings["T"]], dim=1)
+        return embeddings
+
+    def end_of_epoch(self, loader: Collection[Data]) -> dict[str, Any]:
         """Do what the method does between epochs; return what it measured."""
         return {}
+
+    @classmethod
+    def title(cls, config: Config) -> str:
+        """Return how tables call the baseline."""
+        return cls.name
 
     @classmethod
     @abstractmethod
@@ -67,9 +86,26 @@ class Method(nn.Module, ABC, Generic[Config]):
         """Return the anchor view that ``anchor=True`` stands for."""
 
     @classmethod
-    def published_loops(cls, with_anchor: bool) -> int:
-        """Return how many self-loops a node has in the released code's graphs."""
-        return 1
+    @abstractmethod
+    def published(cls, config: Config, anchored: bool) -> Published:
+        """Return what the authors fixed beside the method itself."""
+
+    @classmethod
+    def released(cls, config: Config) -> Config:
+        """Return the configuration with all that is left open as in released code.
+
+        A run under ``protocol="paper"`` begins with it.
+        """
+        return config
+
+
+def descend(loss: Tensor, *optimizers: Optimizer) -> None:
+    """Make one step of gradient descent on what the optimisers hold."""
+    for optimizer in optimizers:
+        optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    for optimizer in optimizers:
+        optimizer.step()
 
 
 def describe(config: Any) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,7 +14,7 @@ from tqdm import tqdm
 from ..datasets import load
 from ..view import AnchorView
 from .features import DEGREE_CAPS, HonestFeatures, PublishedFeatures
-from .method import Method
+from .published import Published
 from .settings import Settings
 
 FOLDS = 10  # of the evaluation
@@ -65,20 +64,18 @@ def find_labels(graphs: Sequence[Data]) -> Tensor:
 
 
 def choose_features(
-    method: type[Method[Any]],
-    name: str,
-    anchored: bool,
-    attributes: int,
-    settings: Settings,
+    name: str, attributes: int, settings: Settings, published: Published
 ) -> HonestFeatures | PublishedFeatures:
     """Return the transform that makes what the encoders see under these settings."""
+    assert settings.degree is not None and settings.labels is not None  # resolved
     cap = settings.max_degree
     if cap is None:
         cap = DEGREE_CAPS.get(name, 100)
+    seen = settings.degree, settings.labels, published.count
     if settings.protocol == "honest":
-        return HonestFeatures(cap, settings.degree)
-    loops = method.published_loops(anchored)
-    return PublishedFeatures(cap, attributes, loops, settings.degree)
+        return HonestFeatures(cap, *seen)
+    hidden = 0 if published.attributes else attributes
+    return PublishedFeatures(cap, hidden, published.loops, *seen)
 
 
 def prepare(

@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypedDict, get_args
 
 import torch
 
-from .features import Degree
+from .published import Classifier, Published, Sees
 
 Protocol = Literal["honest", "paper"]
+_WORDS = (
+    ("protocol", Protocol),
+    ("labels", Sees),
+    ("degree", Sees),
+    ("classifier", Classifier),
+)
 
 
 @dataclass(frozen=True)
 class Settings:
     """How a run trains, evaluates and keeps records.
 
+    Where the default is "as published", see ``METHOD.published(config, anchored)``.
+
     Args:
         protocol: "honest" chooses epoch and embedding on validation folds, shuffles
             batches and uses clean features; "paper" reproduces the published procedure
             with its quirks, selection on test folds included.
-        degree: who gets one-hot degrees: "anchor" the tree's leaves only, as
-            published; "both" the graph encoder as well; "none" nobody.
+        labels: who sees node labels: "anchor" the tree's leaves only, "both" the graph
+            encoder as well, "none" nobody, all see a constant; default as published.
+        degree: who sees one-hot degrees, likewise; default as published.
         max_degree: cap of the one-hot degree; default as published, 10 for DD and the
             REDDIT sets, else 100.
         seeds: how many seeds, 0, 1, ...
-        epochs: training epochs.
+        epochs: training epochs; default as published.
         evaluate_at: epochs after which the embeddings are evaluated; none at all, (),
-            needs no labels.
-        batch_size: graphs per step, at least 2.
+            needs no labels; default as published, as far as there are such epochs.
+        batch_size: graphs per step, at least 2; default as published.
+        classifier: "rbf" kernel or "linear"; default as published.
         root: folder in which data sets are kept.
         archives: folder of NAME.zip archives, looked at before any download.
         results: folder for the record; a run found there is not repeated.
@@ -46,12 +56,14 @@ class Settings:
     """
 
     protocol: Protocol = "honest"
-    degree: Degree = "anchor"
+    labels: Sees | None = None
+    degree: Sees | None = None
     max_degree: int | None = None
     seeds: int = 5
-    epochs: int = 20
-    evaluate_at: tuple[int, ...] = (10, 20)
-    batch_size: int = 128
+    epochs: int | None = None
+    evaluate_at: tuple[int, ...] | None = None
+    batch_size: int | None = None
+    classifier: Classifier | None = None
     root: str | None = None
     archives: str | None = None
     results: str | None = None
@@ -60,12 +72,12 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse values before any work starts."""
-        for name, options in (("protocol", Protocol), ("degree", Degree)):
+        for name, options in _WORDS:
             value = getattr(self, name)
-            if value not in get_args(options):
+            if value not in get_args(options) and value is not None:
                 known = " or ".join(map(repr, get_args(options)))
                 raise ValueError(f"{name} must be {known}, got {value!r}")
-        if self.batch_size < 2:
+        if self.batch_size is not None and self.batch_size < 2:
             raise ValueError(
                 "batch_size must be at least 2, a lone graph has no negatives, "
                 f"got {self.batch_size!r}"
@@ -77,12 +89,38 @@ class Settings:
         _check_device(self.device)
         if self.max_degree is not None and self.max_degree < 0:
             raise ValueError(f"max_degree must not be negative, got {self.max_degree}")
-        late = [e for e in self.evaluate_at if not 1 <= e <= self.epochs]
-        if late:
-            raise ValueError(
-                f"evaluate_at must name epochs from 1 to {self.epochs}, "
-                f"got {self.evaluate_at!r}"
-            )
+        if self.epochs is not None:
+            _check_epochs(self.evaluate_at or (), self.epochs)
+
+    def resolved(self, published: Published) -> Settings:
+        """Return these settings with everything left open as published.
+
+        Example:
+            >>> Settings(epochs=5).resolved(Published()).evaluate_at
+            (5,)
+        """
+        epochs = self.epochs or published.epochs
+        evaluate_at = self.evaluate_at
+        if evaluate_at is None:
+            known = tuple(e for e in published.evaluate_at if e <= epochs)
+            evaluate_at = known or (epochs,)
+        _check_epochs(evaluate_at, epochs)
+        return replace(
+            self,
+            labels=self.labels or published.labels,
+            degree=self.degree or published.degree,
+            epochs=epochs,
+            evaluate_at=evaluate_at,
+            batch_size=self.batch_size or published.batch_size,
+            classifier=self.classifier or published.classifier,
+        )
+
+
+def _check_epochs(evaluate_at: tuple[int, ...], epochs: int) -> None:
+    if not all(1 <= epoch <= epochs for epoch in evaluate_at):
+        raise ValueError(
+            f"evaluate_at must name epochs from 1 to {epochs}, got {evaluate_at!r}"
+        )
 
 
 def _check_device(name: str) -> None:
@@ -102,12 +140,14 @@ class Options(TypedDict, total=False):
     """The fields of :class:`Settings` as keyword arguments of a ``run``."""
 
     protocol: Protocol
-    degree: Degree
+    labels: Sees | None
+    degree: Sees | None
     max_degree: int | None
     seeds: int
-    epochs: int
-    evaluate_at: tuple[int, ...]
-    batch_size: int
+    epochs: int | None
+    evaluate_at: tuple[int, ...] | None
+    batch_size: int | None
+    classifier: Classifier | None
     root: str | None
     archives: str | None
     results: str | None

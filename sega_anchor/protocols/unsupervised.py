@@ -27,6 +27,7 @@ from .prepare import (
     find_labels,
     prepare,
 )
+from .published import Published
 from .settings import Settings
 
 
@@ -74,10 +75,14 @@ class _Run:
         config: Any,
         settings: Settings,
     ) -> None:
+        anchored = anchor is not None and anchor is not False
+        if settings.protocol == "paper":
+            config = method.released(config)
+        published = method.published(config, anchored)
+        settings = settings.resolved(published)
         name, graphs, attributes = find_graphs(dataset, settings)
         self.labels = find_labels(graphs) if settings.evaluate_at else None
-        anchored = anchor is not None and anchor is not False
-        features = choose_features(method, name, anchored, attributes, settings)
+        features = choose_features(name, attributes, settings, published)
         leaf_width = features(graphs[0]).tree_x.size(1)
         self.view = anchor if isinstance(anchor, AnchorView) else None
         if anchored and self.view is None:
@@ -91,14 +96,18 @@ class _Run:
         self.method = method
         self.config = config
         self.settings = settings
+        self.epochs = settings.epochs or 0
+        self.evaluate_at = settings.evaluate_at or ()
+        self.shuffle = settings.protocol == "honest" or published.shuffle
         self.graphs = prepare(graphs, features, self.view)
         description = {
             "method": method.name,
-            "label": _label(method, self.view, settings),
+            "label": _label(method.title(config), self.view, settings, published),
             "dataset": name,
             "content": checksum(self.graphs),
             "anchor": None if self.view is None else repr(self.view),
             "features": repr(features),
+            "choice": published.choice,
             **describe(config),
             **_identity(settings),
         }
@@ -141,7 +150,7 @@ class _Run:
         ).to(device)
         loader = self._loader(seed)
         history = []
-        epochs = range(1, self.settings.epochs + 1)
+        epochs = range(1, self.epochs + 1)
         bar = tqdm(epochs, desc=f"Seed {seed}", disable=None, leave=False)
         for epoch in bar:
             began = time.perf_counter()
@@ -151,22 +160,21 @@ class _Run:
             means |= model.end_of_epoch(loader)
             seconds = time.perf_counter() - began
             history.append({"epoch": epoch, **means, "seconds": seconds})
-            bar.set_postfix(means)
-            if epoch in self.settings.evaluate_at:
+            bar.set_postfix({k: v for k, v in means.items() if isinstance(v, float)})
+            if epoch in self.evaluate_at:
                 self._evaluate(model, seed, epoch)
-        if self.settings.epochs not in self.settings.evaluate_at:
+        if self.epochs not in self.evaluate_at:
             self._embed(model)
         return history
 
     def _loader(self, seed: int) -> DataLoader:
         order = torch.Generator().manual_seed(seed)
-        if self.settings.protocol == "honest":
-            return DataLoader(
-                self.graphs, self.settings.batch_size, shuffle=True, generator=order
-            )
+        size = self.settings.batch_size
+        if self.shuffle:
+            return DataLoader(self.graphs, size, shuffle=True, generator=order)
         # Published: shuffled once, then the same batches in every epoch.
         once = torch.randperm(len(self.graphs), generator=order).tolist()
-        return DataLoader([self.graphs[i] for i in once], self.settings.batch_size)
+        return DataLoader([self.graphs[i] for i in once], size)
 
     def _embed(self, model: Method[Any]) -> None:
         """Put every embedding of all graphs, in their order, in the result."""
@@ -227,21 +235,22 @@ def _fresh(view: AnchorView) -> AnchorView:
 
 
 def _label(
-    method: type[Method[Any]], view: AnchorView | None, settings: Settings
+    title: str, view: AnchorView | None, settings: Settings, published: Published
 ) -> str:
     """Return how tables call this run."""
-    name = method.name
     if view is not None:
-        name = "SEGA" if name == "GraphCL" else f"SEGA-{name}"
-    if settings.degree == "anchor":
-        return name
-    return f"{name}, degrees: {settings.degree}"
+        title = "SEGA" if title == "GraphCL" else f"SEGA-{title}"
+    for setting, words in (("degree", "degrees"), ("labels", "labels")):
+        value = getattr(settings, setting)
+        if value != getattr(published, setting):
+            title += f", {words}: {value}"
+    return title
 
 
 def _identity(settings: Settings) -> dict[str, Any]:
     """Return the settings that decide the numbers of one seed."""
     # JSON knows lists only; folders, threads and more seeds change no number.
-    identity = {**describe(settings), "evaluate_at": list(settings.evaluate_at)}
+    identity = {**describe(settings), "evaluate_at": list(settings.evaluate_at or ())}
     for name in ("seeds", "root", "archives", "results", "jobs"):
         del identity[name]
     return identity

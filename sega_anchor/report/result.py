@@ -71,15 +71,15 @@ class Result:
 
     config: dict[str, Any]
     evaluations: list[Evaluation]
-    history: dict[int, list[dict[str, float]]] = field(default_factory=dict)
+    history: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     embeddings: dict[str, Tensor] = field(default_factory=dict)
     labels: Tensor | None = None
     record: Path | None = None
 
     @property
     def accuracy(self) -> Accuracy:
-        """The headline: :meth:`honest`, or :meth:`published` under that protocol."""
-        if self.config["protocol"] == "paper":
+        """The headline: :meth:`honest`, or the authors' choice under that protocol."""
+        if (self.config["protocol"], self.config["choice"]) == ("paper", "test"):
             return self.published()
         return self.honest()
 
