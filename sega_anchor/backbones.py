@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch_geometric.data import Data
 from torch_geometric.nn import GINConv, global_add_pool
 from typing_extensions import override
 
@@ -78,6 +79,14 @@ class GIN(nn.Module):
             weighted = x if node_weight is None else x * node_weight
             pooled.append(global_add_pool(weighted, batch, num_graphs))
         return torch.cat(pooled, dim=1)
+
+    def encode(self, data: Data, node_weight: Tensor | None = None) -> Tensor:
+        """Return one vector per graph of a batch, or of a single graph."""
+        graphs = data.num_graphs if "batch" in data else 1
+        embedding: Tensor = self(
+            data.x, data.edge_index, data.batch, graphs, node_weight
+        )
+        return embedding
 
 
 def projection_head(channels: int) -> nn.Sequential:

@@ -21,6 +21,7 @@ from sega_anchor.protocols import (
     Options,
     Published,
     Settings,
+    check_positive,
     descend,
     unsupervised,
 )
@@ -78,10 +79,7 @@ class Config:
         self.view()
         NTXent(self.temperature)
         check_build(self.height, self.tree)
-        for name in ("hidden_channels", "num_layers", "lr", "anchor_lr"):
-            value = getattr(self, name)
-            if not value > 0:
-                raise ValueError(f"{name} must be positive, got {value!r}")
+        check_positive(self, "hidden_channels", "num_layers", "lr", "anchor_lr")
 
     def view(self) -> Augmentation:
         """Return the augmentation that these values name."""
@@ -143,9 +141,7 @@ class GraphCL(Method[Config]):
 
     @override
     def encode(self, data: Data) -> Tensor:
-        graphs: int = data.num_graphs if "batch" in data else 1
-        embedding: Tensor = self.encoder(data.x, data.edge_index, data.batch, graphs)
-        return embedding
+        return self.encoder.encode(data)
 
     @classmethod
     @override
@@ -156,7 +152,6 @@ class GraphCL(Method[Config]):
             config.hidden_channels * config.num_layers,
             config.height,
             config.tree,
-            loss=NTXent(config.temperature, config.symmetric),
         )
 
     @classmethod

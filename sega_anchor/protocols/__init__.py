@@ -2,9 +2,18 @@
 
 from . import unsupervised as unsupervised
 from .method import Method as Method
+from .method import check_positive as check_positive
 from .method import descend as descend
 from .published import Published as Published
 from .settings import Options as Options
 from .settings import Settings as Settings
 
-__all__ = ["Method", "Options", "Published", "Settings", "descend", "unsupervised"]
+__all__ = [
+    "Method",
+    "Options",
+    "Published",
+    "Settings",
+    "check_positive",
+    "descend",
+    "unsupervised",
+]

@@ -108,6 +108,17 @@ def descend(loss: Tensor, *optimizers: Optimizer) -> None:
         optimizer.step()
 
 
+def check_positive(config: Any, *names: str) -> None:
+    """Raise ValueError unless the named fields are positive numbers.
+
+    Raises:
+        ValueError: naming the first that is not.
+    """
+    for name in names:
+        if not getattr(config, name) > 0:
+            raise ValueError(f"{name} must be positive, got {getattr(config, name)!r}")
+
+
 def describe(config: Any) -> dict[str, Any]:
     """Return a frozen dataclass as JSON-able configuration."""
     return dict(asdict(config))
