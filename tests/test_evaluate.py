@@ -3,8 +3,15 @@ import pytest
 import torch
 from oracles import reference
 from sklearn.datasets import load_digits, load_iris, load_wine
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.svm import SVC
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    StratifiedKFold,
+    train_test_split,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
 
 from sega_anchor.evaluate import COSTS, svm_scores
 
@@ -46,6 +53,31 @@ def test_equals_scikit_learn_fold_by_fold(x: np.ndarray, y: np.ndarray) -> None:
     np.testing.assert_allclose(fast.test, slow[:, 0], atol=1e-12)
     np.testing.assert_allclose(fast.validation, slow[:, 1], atol=1e-12)
     np.testing.assert_array_equal(fast.cost, slow[:, 2])
+
+
+@pytest.mark.parametrize("folding", ["stratified", "plain"])
+def test_linear_equals_scikit_learn_fold_by_fold(folding: str) -> None:
+    """AD-GCL's pipeline, put together from scikit-learn in the released order."""
+    x, y = load_wine(return_X_y=True)
+    state = np.random.RandomState(3)
+    kind = KFold if folding == "plain" else StratifiedKFold
+    rows = []
+    if folding == "stratified":
+        splits = list(kind(10, shuffle=True, random_state=3).split(x, y))
+    else:
+        splits = kind(10, shuffle=True, random_state=state).split(x, y)
+    for train, test in splits:
+        if folding == "plain":
+            train, held = train_test_split(train, test_size=0.2, random_state=state)
+        search = GridSearchCV(LinearSVC(dual=False), {"C": list(COSTS)}, cv=5)
+        machine = make_pipeline(StandardScaler(), search).fit(x[train], y[train])
+        validation = search.best_score_
+        if folding == "plain":
+            validation = machine.score(x[held], y[held])
+        rows.append((machine.score(x[test], y[test]), validation))
+    got = svm_scores(x, y, classifier="linear", folding=folding, random_state=3, jobs=2)
+    np.testing.assert_allclose(got.test, [row[0] for row in rows], atol=1e-12)
+    np.testing.assert_allclose(got.validation, [row[1] for row in rows], atol=1e-12)
 
 
 def test_equals_the_released_evaluation_on_iris() -> None:
@@ -116,6 +148,9 @@ def test_tensors_and_class_names_give_the_same_numbers() -> None:
         ({"only": [10]}, "from 0 to 9"),
         ({"only": []}, "from 0 to 9"),
         ({"costs": [0.0]}, "costs must be positive"),
+        ({"classifier": "poly"}, "classifier must be rbf or linear, got 'poly'"),
+        ({"folding": "odd"}, "folding must be stratified or plain, got 'odd'"),
+        ({"folding": "plain", "holdout": True}, "holdout needs folding='strat"),
     ],
 )
 def test_bad_input_is_refused(arguments: dict, message: str) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ..evaluate import Classifier, Folding
+
 Sees = Literal["anchor", "both", "none"]
-Classifier = Literal["rbf", "linear"]
 Choice = Literal["test", "validation"]
 
 
@@ -28,6 +29,8 @@ class Published:
         loops: self-loops a node has in the released code's graphs.
         attributes: whether the graph encoder sees continuous node attributes under
             ``protocol="paper"``.
+        folding: how folds are drawn under ``protocol="paper"``, see
+            :func:`~sega_anchor.evaluate.svm_scores`.
         choice: whether the reported epoch was chosen on test or on validation folds.
     """
 
@@ -41,4 +44,5 @@ class Published:
     shuffle: bool = True
     loops: int = 0
     attributes: bool = False
+    folding: Folding = "stratified"
     choice: Choice = "test"

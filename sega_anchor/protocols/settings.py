@@ -7,7 +7,8 @@ from typing import Literal, TypedDict, get_args
 
 import torch
 
-from .published import Classifier, Published, Sees
+from ..evaluate import Classifier
+from .published import Published, Sees
 
 Protocol = Literal["honest", "paper"]
 _WORDS = (

@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 from tqdm import tqdm
 
-from ..evaluate import svm_scores
+from ..evaluate import Folding, svm_scores
 from ..report import Evaluation, Record, Result
 from ..view import AnchorView
 from .method import Method, describe
@@ -99,6 +99,9 @@ class _Run:
         self.epochs = settings.epochs or 0
         self.evaluate_at = settings.evaluate_at or ()
         self.shuffle = settings.protocol == "honest" or published.shuffle
+        self.folding: Folding = "stratified"
+        if settings.protocol == "paper":
+            self.folding = published.folding
         self.graphs = prepare(graphs, features, self.view)
         description = {
             "method": method.name,
@@ -216,6 +219,8 @@ class _Run:
                 svm_scores(
                     embedding,
                     self.labels,
+                    classifier=self.settings.classifier or "rbf",
+                    folding=self.folding,
                     folds=FOLDS,
                     random_state=state,
                     only=missing,

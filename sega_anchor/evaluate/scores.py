@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import pdist, squareform
-from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import SVC
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.utils import check_random_state
 from torch import Tensor
 
+from .linear import LinearMachine
+from .rbf import Floats, Indices, RBFMachine
+
 COSTS = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0)
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+Classifier = Literal["rbf", "linear"]
+Folding = Literal["stratified", "plain"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,8 @@ def svm_scores(
     embedding: ArrayLike | Tensor,
     labels: ArrayLike | Tensor,
     *,
+    classifier: Classifier = "rbf",
+    folding: Folding = "stratified",
     folds: int = 10,
     inner_folds: int = 5,
     costs: Sequence[float] = COSTS,
@@ -67,27 +70,32 @@ def svm_scores(
     jobs: int = 1,
     on_fold: Callable[[int, dict[str, float]], None] | None = None,
 ) -> SVMScores:
-    r"""Cross-validate an RBF support vector machine on graph embeddings.
+    r"""Cross-validate a support vector machine on graph embeddings.
 
-    Each of `folds` stratified, shuffled folds is predicted by a machine trained on
-    the others with the kernel
+    Each of `folds` shuffled folds is predicted by a machine trained on the others, with
+    the cost of highest mean accuracy over `inner_folds` (the smallest index on ties).
+    The kernel of `"rbf"` is
 
     .. math:: \exp(-\|x - x'\|^2 / (d \, \mathrm{Var}(X_{train})))
 
-    and the cost of highest mean accuracy over `inner_folds` (the smallest index on
-    ties). Same numbers as scikit-learn's `GridSearchCV(SVC(), {"C": costs})`, but
-    distances are computed once and every kernel matrix is shared by all costs. With n
-    graphs, memory is about `8 n^2` bytes, and for each job up to `12 n^2` more.
+    and its numbers are those of scikit-learn's `GridSearchCV(SVC(), {"C": costs})`,
+    with kernel matrices shared by all costs. With n graphs, memory is about `8 n^2`
+    bytes, and for each job up to `12 n^2` more. `"linear"` is `LinearSVC(dual=False)`
+    on standardised features.
 
     Args:
         embedding: Finite features, shape `(num_graphs, channels)`, not standardised.
         labels: One class per graph, shape `(num_graphs,)`.
+        classifier: As above.
+        folding: `"stratified"`; or `"plain"` as in AD-GCL's released code, where folds
+            ignore classes, a fifth of each training part is held out of training, and
+            `validation` is the accuracy there.
         folds: Number of outer folds.
         inner_folds: Number of inner folds, stratified and not shuffled.
         costs: Candidate values of C.
         random_state: Seed or generator of the partition. A generator advances as in
             the released code, with and without `holdout`.
-        holdout: Whether to compute the validation accuracy that the released code
+        holdout: Whether to compute the validation accuracy that SEGA's released code
             computes and never uses; doubles the time.
         only: Outer folds to evaluate, in this order; all of them by default.
         jobs: Number of threads, each with an outer fold; results do not depend on it.
@@ -98,7 +106,8 @@ def svm_scores(
         ValueError: If shapes, features, classes, folds, costs or jobs do not allow
             the protocol; always before any training.
 
-    Source: `evaluate_embedding.py` of SEGA, as in InfoGraph and GraphCL.
+    Source: `evaluate_embedding.py` of SEGA, as in InfoGraph and GraphCL;
+    `embedding_evaluation.py` of AD-GCL.
 
     Example:
         >>> x = np.repeat([[0.0, 0.0], [1.0, 2.0]], 10, axis=0)
@@ -107,32 +116,28 @@ def svm_scores(
         (1.0, (10,))
     """
     chosen = list(range(folds) if only is None else only)
-    _check_options(folds, inner_folds, costs, chosen, jobs)
-    data = _Data.checked(embedding, labels, folds)
-    partition = _partition(data.y, folds, random_state)
+    _check_options(classifier, folding, folds, inner_folds, costs, chosen, jobs)
+    if holdout and folding == "plain":
+        raise ValueError("holdout needs folding='stratified', got 'plain'")
+    x, y, classes = _checked(embedding, labels, folds)
+    split = _partition if folding == "stratified" else _plain_partition
+    partition = split(y, folds, check_random_state(random_state))
     for fold in partition:
-        _check_classes(data.classes, data.y[fold.train], inner_folds)
+        _check_classes(classes, y[fold.train], inner_folds)
         if holdout:
-            _check_classes(data.classes, data.y[fold.rest], inner_folds)
+            _check_classes(classes, y[fold.rest], inner_folds)
+    kind = RBFMachine.on if classifier == "rbf" else LinearMachine
+    machine = kind(x, y, inner_folds, costs)
 
     def score(fold: _Fold) -> list[float]:
-        scores = data.search(fold.train, fold.test, inner_folds, costs)
+        parts = [fold.test] if folding == "stratified" else [fold.test, fold.held]
+        (test, *held), validation, cost = machine.search(fold.train, *parts)
+        scores = [test, *(held or [validation]), cost]
         if holdout:
-            scores.append(data.search(fold.rest, fold.held, inner_folds, costs)[0])
+            scores += machine.search(fold.rest, fold.held)[0]
         return scores
 
-    rows: dict[int, list[float]] = {}
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        futures = {pool.submit(score, partition[index]): index for index in chosen}
-        for future in as_completed(futures):
-            rows[futures[future]] = future.result()
-            if on_fold is not None:
-                test, validation, cost = future.result()[:3]
-                scores = {"test": test, "validation": validation, "cost": cost}
-                on_fold(futures[future], scores)
-    finally:
-        pool.shutdown(cancel_futures=True)
+    rows = _each(score, partition, chosen, jobs, on_fold)
     test, validation, cost, *held = np.array([rows[index] for index in chosen]).T
     return SVMScores(test, validation, held[0] if holdout else None, cost)
 
@@ -145,14 +150,34 @@ class _Fold:
     rest: Indices
 
 
-def _partition(
-    y: Indices, folds: int, random_state: int | np.random.RandomState
-) -> list[_Fold]:
+def _each(
+    score: Callable[[_Fold], list[float]],
+    partition: Sequence[_Fold],
+    chosen: Sequence[int],
+    jobs: int,
+    on_fold: Callable[[int, dict[str, float]], None] | None,
+) -> dict[int, list[float]]:
+    """Score the chosen folds on some threads, telling of each as it is finished."""
+    rows: dict[int, list[float]] = {}
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        futures = {pool.submit(score, partition[index]): index for index in chosen}
+        for future in as_completed(futures):
+            rows[futures[future]] = future.result()
+            if on_fold is not None:
+                test, validation, cost = future.result()[:3]
+                scores = {"test": test, "validation": validation, "cost": cost}
+                on_fold(futures[future], scores)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return rows
+
+
+def _partition(y: Indices, folds: int, random: np.random.RandomState) -> list[_Fold]:
     """Draw all folds, and the held-out part of each, in the released order.
 
     Fitting an SVC draws a seed, so each of the two searches of a fold moves the state.
     """
-    random = check_random_state(random_state)
     splitter = StratifiedKFold(folds, shuffle=True, random_state=random)
     partition = []
     for train, test in splitter.split(y, y):
@@ -163,76 +188,38 @@ def _partition(
     return partition
 
 
-@dataclass(frozen=True)
-class _Data:
-    """Checked features, classes 0 .. c - 1 with their names, squared distances."""
+def _plain_partition(
+    y: Indices, folds: int, random: np.random.RandomState
+) -> list[_Fold]:
+    """Draw folds without regard to classes, a fifth of the rest held out."""
+    partition = []
+    for rest, test in KFold(folds, shuffle=True, random_state=random).split(y):
+        train, held = train_test_split(rest, test_size=0.2, random_state=random)
+        partition.append(_Fold(train, test, held, rest))
+    return partition
 
-    x: Floats
-    y: Indices
-    classes: NDArray[Any]
-    squared: Floats
 
-    @classmethod
-    def checked(
-        cls, embedding: ArrayLike | Tensor, labels: ArrayLike | Tensor, folds: int
-    ) -> _Data:
-        x = np.ascontiguousarray(_array(embedding), dtype=np.float64)
-        given = _array(labels)
-        if x.ndim != 2 or not x.size or given.shape != x.shape[:1]:
-            raise ValueError(
-                "embedding must have shape (num_graphs, channels) and labels "
-                f"(num_graphs,), got {x.shape} and {given.shape}"
-            )
-        if bad := int((~np.isfinite(x)).sum()):
-            raise ValueError(
-                f"embedding has {bad} entries that are NaN or infinite: training "
-                "diverged, lower the learning rate"
-            )
-        classes, y = np.unique(given, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(f"labels must hold at least 2 classes, got {len(classes)}")
-        _check_classes(classes, y, folds)
-        return cls(x, y, classes, squareform(pdist(x, "sqeuclidean")))
-
-    def search(
-        self, train: Indices, test: Indices, inner_folds: int, costs: Sequence[float]
-    ) -> list[float]:
-        """Choose C on inner folds of ``train``; return test, inner accuracy and C."""
-        inner = [
-            self.accuracies(train[fit], train[check], costs)
-            for fit, check in StratifiedKFold(inner_folds).split(train, self.y[train])
-        ]
-        means = np.ascontiguousarray(np.transpose(inner)).mean(axis=1)
-        best = int(means.argmax())
-        (accuracy,) = self.accuracies(train, test, [costs[best]])
-        return [accuracy, float(means[best]), costs[best]]
-
-    def accuracies(
-        self, train: Indices, test: Indices, costs: Sequence[float]
-    ) -> list[float]:
-        """Train with each C on one kernel matrix; return the accuracies on ``test``."""
-        variance = self.x[train].var()
-        gamma = 1.0 / (self.x.shape[1] * variance) if variance != 0 else 1.0
-        within = self.kernel(train, train, gamma)
-        across = self.kernel(test, train, gamma)
-        accuracies = []
-        for cost in costs:
-            # The seed is unused, but without one a fit moves numpy's global state.
-            machine = SVC(
-                C=cost,
-                kernel="precomputed",
-                cache_size=200 + within.size * 4e-6,  # megabytes: all rows, in float32
-                random_state=0,
-            )
-            machine.fit(within, self.y[train])
-            correct = machine.predict(across) == self.y[test]
-            accuracies.append(float(correct.mean()))
-        return accuracies
-
-    def kernel(self, rows: Indices, columns: Indices, gamma: float) -> Floats:
-        matrix = self.squared[np.ix_(rows, columns)]
-        matrix *= -gamma
-        return np.exp(matrix, out=matrix)
+def _checked(
+    embedding: ArrayLike | Tensor, labels: ArrayLike | Tensor, folds: int
+) -> tuple[Floats, Indices, NDArray[Any]]:
+    """Return features, classes 0 .. c - 1, and the names of the classes."""
+    x = np.ascontiguousarray(_array(embedding), dtype=np.float64)
+    given = _array(labels)
+    if x.ndim != 2 or not x.size or given.shape != x.shape[:1]:
+        raise ValueError(
+            "embedding must have shape (num_graphs, channels) and labels "
+            f"(num_graphs,), got {x.shape} and {given.shape}"
+        )
+    if bad := int((~np.isfinite(x)).sum()):
+        raise ValueError(
+            f"embedding has {bad} entries that are NaN or infinite: training "
+            "diverged, lower the learning rate"
+        )
+    classes, y = np.unique(given, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"labels must hold at least 2 classes, got {len(classes)}")
+    _check_classes(classes, y, folds)
+    return x, y, classes
 
 
 def _array(values: ArrayLike | Tensor) -> NDArray[Any]:
@@ -249,12 +236,20 @@ def _check_classes(classes: NDArray[Any], y: Indices, folds: int) -> None:
 
 
 def _check_options(
+    classifier: str,
+    folding: str,
     folds: int,
     inner_folds: int,
     costs: Sequence[float],
     chosen: Sequence[int],
     jobs: int,
 ) -> None:
+    for name, word, known in (
+        ("classifier", classifier, get_args(Classifier)),
+        ("folding", folding, get_args(Folding)),
+    ):
+        if word not in known:
+            raise ValueError(f"{name} must be {' or '.join(known)}, got {word!r}")
     for name, value, least in (
         ("folds", folds, 2),
         ("inner_folds", inner_folds, 2),

@@ -1,0 +1,54 @@
+"""The linear machine of AD-GCL's protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class LinearMachine:
+    """Searches C for ``LinearSVC(dual=False)`` on standardised features.
+
+    Mean and deviation are those of the whole training part, inner folds included, as
+    in the released code.
+
+    Args:
+        x: features, ``(num_graphs, channels)``.
+        y: classes 0 to c - 1, ``(num_graphs,)``.
+        inner_folds: stratified, not shuffled.
+        costs: candidate values of C.
+
+    Source: repository susheels/adgcl, unsupervised/embedding_evaluation.py.
+    """
+
+    x: Floats
+    y: Indices
+    inner_folds: int
+    costs: Sequence[float]
+
+    def search(
+        self, train: Indices, *tests: Indices
+    ) -> tuple[list[float], float, float]:
+        """Choose C on inner folds of ``train``, see RBFMachine."""
+        scaler = StandardScaler().fit(self.x[train])
+        search = GridSearchCV(
+            LinearSVC(dual=False, random_state=0),
+            {"C": list(self.costs)},
+            cv=self.inner_folds,
+        )
+        search.fit(scaler.transform(self.x[train]), self.y[train])
+        accuracies = [
+            float(search.score(scaler.transform(self.x[test]), self.y[test]))
+            for test in tests
+        ]
+        return accuracies, float(search.best_score_), float(search.best_params_["C"])
