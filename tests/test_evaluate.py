@@ -1,8 +1,11 @@
+import warnings
+
 import numpy as np
 import pytest
 import torch
 from oracles import reference
 from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
@@ -156,3 +159,16 @@ def test_tensors_and_class_names_give_the_same_numbers() -> None:
 def test_bad_input_is_refused(arguments: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         svm_scores(**{"embedding": IRIS[0], "labels": IRIS[1], **arguments})
+
+
+def test_a_linear_machine_that_stops_at_its_limit_is_no_noise() -> None:
+    """Collinear columns, as those of sum-pooled embeddings, make the largest C slow."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 100)
+    a, b = random.normal(size=(100, 2)).T + 0.4 * y
+    x = np.stack([a**i * b**j for i in range(6) for j in range(6)], axis=1)
+    with pytest.warns(ConvergenceWarning):
+        LinearSVC(dual=False, C=1000).fit(StandardScaler().fit_transform(x), y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        svm_scores(x, y, classifier="linear", only=[0, 1], jobs=2)

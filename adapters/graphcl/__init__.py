@@ -4,8 +4,9 @@ from adapters import graphcl
 graphcl.run("MUTAG", anchor=True).accuracy
 """
 
+from .method import SEARCH as SEARCH
 from .method import Config as Config
 from .method import GraphCL as GraphCL
 from .method import run as run
 
-__all__ = ["Config", "GraphCL", "run"]
+__all__ = ["SEARCH", "Config", "GraphCL", "run"]

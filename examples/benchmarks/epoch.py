@@ -1,6 +1,7 @@
-"""Seconds of one SEGA training epoch (batch 128, node drop, height 3).
+"""Seconds of one training epoch of each method, with its published batch size.
 
     python examples/benchmarks/epoch.py NCI1 --archives DIR
+    python examples/benchmarks/epoch.py NCI1 --methods graphcl --anchor --archives DIR
 
 The trees are built beforehand, as in training; loading and collating are counted.
 """
@@ -8,36 +9,43 @@ The trees are built beforehand, as in training; loading and collating are counte
 from __future__ import annotations
 
 import argparse
+import importlib
 import statistics
 
 import torch
 
-from adapters import graphcl
+from sega_anchor.cli import COMPARED
 
 
 def main() -> None:
-    """Print the median over the epochs of each data set."""
+    """Print the median over the epochs of each data set and method."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("datasets", nargs="+")
+    parser.add_argument("--methods", nargs="+", default=[*COMPARED], choices=COMPARED)
+    parser.add_argument("--anchor", action="store_true")
     parser.add_argument("--archives", default=None)
     parser.add_argument("--epochs", type=int, default=5)
     given = parser.parse_args()
     for dataset in given.datasets:
-        result = graphcl.run(
-            dataset,
-            anchor=True,
-            config=graphcl.Config(height=3),
-            archives=given.archives,
-            seeds=1,
-            epochs=given.epochs,
-            evaluate_at=(),
-        )
-        seconds = [epoch["seconds"] for epoch in result.history[0]]
-        print(
-            f"{dataset}: median {statistics.median(seconds):.2f} s, "
-            f"first {seconds[0]:.2f} s, {torch.get_num_threads()} threads",
-            flush=True,
-        )
+        for name in given.methods:
+            adapter, values = COMPARED[name]
+            module = importlib.import_module(f"adapters.{adapter}")
+            result = module.run(
+                dataset,
+                anchor=given.anchor,
+                config=module.Config(height=3, **values),
+                archives=given.archives,
+                seeds=1,
+                epochs=given.epochs,
+                evaluate_at=(),
+            )
+            seconds = [epoch["seconds"] for epoch in result.history[0]]
+            print(
+                f"{dataset}, {result.config['label']}: "
+                f"median {statistics.median(seconds):.2f} s, first {seconds[0]:.2f} s, "
+                f"{torch.get_num_threads()} threads",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.utils import check_random_state
 from torch import Tensor
@@ -137,7 +139,10 @@ def svm_scores(
             scores += machine.search(fold.rest, fold.held)[0]
         return scores
 
-    rows = _each(score, partition, chosen, jobs, on_fold)
+    with warnings.catch_warnings():
+        # As released: the largest C of the linear machine may stop at the limit.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        rows = _each(score, partition, chosen, jobs, on_fold)
     test, validation, cost, *held = np.array([rows[index] for index in chosen]).T
     return SVMScores(test, validation, held[0] if holdout else None, cost)
 

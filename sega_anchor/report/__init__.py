@@ -1,5 +1,8 @@
 """Result records and tables."""
 
+from .comparison import Gain as Gain
+from .comparison import Pair as Pair
+from .comparison import comparison_table as comparison_table
 from .record import Record as Record
 from .record import write_atomically as write_atomically
 from .result import Accuracy as Accuracy
@@ -11,8 +14,11 @@ from .table import table as table
 __all__ = [
     "Accuracy",
     "Evaluation",
+    "Gain",
+    "Pair",
     "Record",
     "Result",
+    "comparison_table",
     "result_table",
     "table",
     "write_atomically",

@@ -38,16 +38,27 @@ class Accuracy:
     """A mean accuracy over seeds, in per cent, and how it was chosen.
 
     Args:
-        mean: mean over seeds of the mean over folds.
-        std: population standard deviation (ddof 0) over seeds.
-        seeds: number of seeds.
+        values: mean over folds of each seed, in the order of seeds.
         candidates: how many (epoch, embedding) pairs were compared to choose it.
     """
 
-    mean: float
-    std: float
-    seeds: int
+    values: tuple[float, ...]
     candidates: int
+
+    @property
+    def mean(self) -> float:
+        """Mean over seeds."""
+        return float(np.mean(self.values))
+
+    @property
+    def std(self) -> float:
+        """Population standard deviation (ddof 0) over seeds."""
+        return float(np.std(self.values))
+
+    @property
+    def seeds(self) -> int:
+        """Number of seeds."""
+        return len(self.values)
 
     @override
     def __str__(self) -> str:
@@ -114,7 +125,7 @@ class Result:
         """Choose the candidate of highest mean TEST accuracy, as the field reports."""
         each = [self.of(*candidate) for candidate in self._compared()]
         best = max(each, key=lambda accuracy: accuracy.mean)
-        return Accuracy(best.mean, best.std, best.seeds, len(each))
+        return Accuracy(best.values, len(each))
 
     def _compared(self) -> list[tuple[int, str]]:
         candidates = self.candidates()
@@ -145,7 +156,4 @@ class Result:
 
 
 def _over_seeds(per_seed: Floats, candidates: int) -> Accuracy:
-    percent = 100 * per_seed
-    return Accuracy(
-        float(percent.mean()), float(percent.std()), percent.size, candidates
-    )
+    return Accuracy(tuple((100 * per_seed).tolist()), candidates)

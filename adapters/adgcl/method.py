@@ -1,0 +1,235 @@
+"""AD-GCL (Suresh et al., NeurIPS 2021), and SEGA-AD-GCL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from typing_extensions import Unpack, override
+
+from sega_anchor import AnchorView, nt_xent
+from sega_anchor.backbones import projection_head
+from sega_anchor.minimise import Method as TreeMethod
+from sega_anchor.minimise import check_build
+from sega_anchor.protocols import (
+    Method,
+    Options,
+    Published,
+    Settings,
+    check_positive,
+    descend,
+    unsupervised,
+)
+from sega_anchor.report import Result
+
+from .networks import Readout, WeightedGIN, check_readout
+from .view_learner import ViewLearner, gate, regulariser
+
+#: The SEGA paper's search sets; reg_lambda is fixed at 5 there (AD-GCL-FIX).
+SEARCH = {"height": (2, 3, 4, 5)}
+
+
+@dataclass(frozen=True)
+class Config:
+    """Hyper-parameters, as published by default.
+
+    Args:
+        reg_lambda: weight of the regulariser, which keeps edges.
+        hidden_channels: width of each layer of all encoders.
+        num_layers: layers of the graph encoder and of the view learner's.
+        readout: "last" or "layerwise", see WeightedGIN.
+        lr: learning rate of the graph encoder.
+        view_lr: learning rate of the view learner.
+        anchor_lr: learning rate of the anchor view; not published, that of the encoder.
+        temperature: of the contrastive loss.
+        height: height of the coding trees.
+        tree: how trees are built, "authors" or "paper".
+
+    Raises:
+        ValueError: for a value that cannot be used.
+    """
+
+    reg_lambda: float = 5.0
+    hidden_channels: int = 32
+    num_layers: int = 5
+    readout: Readout = "last"
+    lr: float = 0.001
+    view_lr: float = 0.001
+    anchor_lr: float = 0.001
+    temperature: float = 0.2
+    height: int = 5
+    tree: TreeMethod = "authors"
+
+    def __post_init__(self) -> None:
+        """Refuse values before any work starts."""
+        check_positive(self, "hidden_channels", "num_layers", "temperature")
+        check_positive(self, "lr", "view_lr", "anchor_lr")
+        check_readout(self.readout)
+        check_build(self.height, self.tree)
+        if not self.reg_lambda >= 0:
+            raise ValueError(
+                f"reg_lambda must not be negative, got {self.reg_lambda!r}: it would "
+                "reward dropping edges"
+            )
+
+
+class ADGCL(Method[Config]):
+    r"""The original graph against one whose edges an adversary has weighted.
+
+    A step has two halves, each with fresh gates. The view learner climbs
+    :math:`L(z, z_{view}) - \lambda R`, with :math:`R` the share of edges that is lost;
+    then the graph encoder (and the anchor) descend :math:`L`, the symmetric NT-Xent.
+    Whichever is not trained is in eval mode.
+
+    Args:
+        in_channels: width of ``data.x``.
+        config: hyper-parameters.
+        anchor: the anchor view that replaces the original graph, or None.
+        generator: where the gates draw from.
+
+    Source: repository susheels/adgcl, test_minmax_tu.py.
+
+    Example:
+        >>> data = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1], [1, 0]]))
+        >>> ADGCL(in_channels=1).eval().embed(data)["G"].shape
+        torch.Size([1, 32])
+    """
+
+    name = "AD-GCL"
+
+    def __init__(
+        self,
+        in_channels: int,
+        config: Config = Config(),
+        anchor: AnchorView | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__(in_channels, config, anchor, generator)
+        hidden, layers = config.hidden_channels, config.num_layers
+        self.encoder = WeightedGIN(in_channels, hidden, layers, config.readout)
+        self.head = projection_head(self.encoder.out_channels)
+        self.learner = ViewLearner(in_channels, hidden, layers)
+        graph = [*self.encoder.parameters(), *self.head.parameters()]
+        self.optimizers = [torch.optim.Adam(graph, lr=config.lr)]
+        if anchor is not None:
+            tree = torch.optim.Adam(anchor.parameters(), lr=config.anchor_lr)
+            self.optimizers.append(tree)
+        learner = self.learner.parameters()
+        self.view_optimizer = torch.optim.Adam(learner, lr=config.view_lr)
+
+    def project(self, data: Data, edge_weight: Tensor | None = None) -> Tensor:
+        """Return what the loss compares, ``(num_graphs, channels)``."""
+        projected: Tensor = self.head(self.encoder.encode(data, edge_weight))
+        return projected
+
+    def original(self, data: Data) -> Tensor:
+        """Return the projection of the original graph, or the anchor in its place."""
+        z: Tensor = self.project(data) if self.anchor is None else self.anchor(data)
+        return z
+
+    def loss(self, data: Data) -> Tensor:
+        """Return the contrastive loss of a batch, for the encoder and the anchor."""
+        with torch.no_grad():
+            weight = gate(self.learner(data), self.generator)
+        z_view = self.project(data, weight)
+        return nt_xent(self.original(data), z_view, self.config.temperature, True)
+
+    def view_objective(self, data: Data) -> tuple[Tensor, Tensor]:
+        """Return what the view learner climbs, and the regulariser in it."""
+        with torch.no_grad():
+            z = self.original(data)
+        weight = gate(self.learner(data), self.generator)
+        z_view = self.project(data, weight)
+        source = data.edge_index[0]
+        graph = torch.zeros_like(source) if data.batch is None else data.batch[source]
+        lost = regulariser(weight, graph, len(z))
+        gain = nt_xent(z, z_view, self.config.temperature, True)
+        return gain - self.config.reg_lambda * lost, lost
+
+    @override
+    def step(self, data: Data) -> dict[str, float]:
+        training = self.training
+        self.eval()
+        self.learner.train()
+        objective, lost = self._climb(data)
+        self.train()
+        self.learner.eval()
+        loss = self.loss(data)
+        descend(loss, *self.optimizers)
+        self.train(training)
+        return {"loss": loss.item(), "view_objective": objective, "regulariser": lost}
+
+    def _climb(self, data: Data) -> tuple[float, float]:
+        """Make one step of gradient ascent with the view learner alone."""
+        parameters = list(self.learner.parameters())
+        objective, lost = self.view_objective(data)
+        gradients = torch.autograd.grad(-objective, parameters, allow_unused=True)
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.grad = gradient
+        self.view_optimizer.step()
+        return objective.item(), lost.item()
+
+    @override
+    def encode(self, data: Data) -> Tensor:
+        return self.encoder.encode(data)
+
+    @classmethod
+    @override
+    def default_anchor(cls, leaf_channels: int, config: Config) -> AnchorView:
+        layers = 1 if config.readout == "last" else config.num_layers
+        return AnchorView(
+            leaf_channels,
+            config.hidden_channels,
+            config.hidden_channels * layers,
+            config.height,
+            config.tree,
+        )
+
+    @classmethod
+    @override
+    def published(cls, config: Config, anchored: bool) -> Published:
+        return Published(
+            epochs=150,
+            evaluate_at=tuple(range(5, 151, 5)),
+            batch_size=32,
+            labels="none",
+            classifier="linear",
+            folding="plain",
+            choice="validation",
+        )
+
+
+def run(
+    dataset: str | Sequence[Data],
+    *,
+    anchor: AnchorView | bool | None = None,
+    config: Config = Config(),
+    **options: Unpack[Options],
+) -> Result:
+    """Train AD-GCL, or SEGA-AD-GCL with an anchor, without labels and evaluate it.
+
+    Both encoders see a constant instead of node labels, as published; the tree's
+    leaves see one-hot degrees too (``degree="none"`` takes them away,
+    ``labels="anchor"`` or ``"both"`` gives labels).
+
+    Args:
+        dataset: name of a data set, or labelled graphs.
+        anchor: None for AD-GCL, True for SEGA-AD-GCL, or your own anchor view.
+        config: hyper-parameters of the method.
+        options: fields of :class:`~sega_anchor.protocols.Settings`.
+
+    Returns:
+        Accuracies (``result.accuracy``), embeddings, history and configuration.
+
+    Raises:
+        ValueError: before any training, for data or settings that cannot be used.
+
+    Example:
+        >>> result = run("synthetic", anchor=True, seeds=1, epochs=1, evaluate_at=(1,))
+        >>> result.accuracy.candidates
+        3
+    """
+    return unsupervised.run(ADGCL, dataset, anchor, config, Settings(**options))

@@ -1,0 +1,261 @@
+"""AutoGCL (Yin et al., AAAI 2022), and the same with an anchor view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import mse_loss
+from torch_geometric.data import Data
+from typing_extensions import Unpack, override
+
+from sega_anchor import AnchorView, nt_xent
+from sega_anchor.backbones import GIN, projection_head
+from sega_anchor.minimise import Method as TreeMethod
+from sega_anchor.minimise import check_build
+from sega_anchor.protocols import (
+    Method,
+    Options,
+    Published,
+    Settings,
+    check_positive,
+    descend,
+    unsupervised,
+)
+from sega_anchor.report import Result
+
+from .view_generator import View, ViewGenerator
+
+Objective = Literal["released", "contrastive"]
+
+#: The SEGA paper's search sets; all else is fixed by AutoGCL.
+SEARCH = {"height": (2, 3, 4, 5)}
+
+
+@dataclass(frozen=True)
+class Config:
+    """Hyper-parameters, as published by default.
+
+    Args:
+        objective: "released" contrasts two inputs drawn with replacement from the
+            original graph and two generated views, and pushes the two views apart, as
+            the released code does; "contrastive" contrasts the two views and nothing
+            else, the closest reading of the paper's naive strategy without labels.
+            Default "released" without an anchor, "contrastive" with one, which allows
+            no other.
+        mask: let the generators mask nodes too, as the paper says; off as released.
+        hidden_channels: width of each layer of the encoders and the generators.
+        num_layers: layers of the graph encoder.
+        lr: learning rate of the graph encoder.
+        generator_lr: learning rate of the view generators.
+        anchor_lr: learning rate of the anchor view.
+        temperature: of the contrastive loss.
+        height: height of the coding trees.
+        tree: how trees are built, "authors" or "paper".
+
+    Raises:
+        ValueError: for a value that cannot be used.
+    """
+
+    objective: Objective | None = None
+    mask: bool = False
+    hidden_channels: int = 128
+    num_layers: int = 5
+    lr: float = 0.001
+    generator_lr: float = 0.001
+    anchor_lr: float = 0.001
+    temperature: float = 0.5
+    height: int = 5
+    tree: TreeMethod = "authors"
+
+    def __post_init__(self) -> None:
+        """Refuse values before any work starts."""
+        if self.objective not in (None, *get_args(Objective)):
+            known = " or ".join(map(repr, get_args(Objective)))
+            raise ValueError(f"objective must be {known}, got {self.objective!r}")
+        check_positive(self, "hidden_channels", "num_layers", "temperature")
+        check_positive(self, "lr", "generator_lr", "anchor_lr")
+        check_build(self.height, self.tree)
+
+    def objective_with(self, anchored: bool) -> Objective:
+        """Return the objective of a run with or without an anchor.
+
+        Raises:
+            ValueError: if the two do not go together.
+        """
+        if not anchored:
+            return self.objective or "released"
+        if self.objective == "released":
+            raise ValueError(
+                "objective='released' needs two generated views, but an anchor "
+                "replaces one of them: with an anchor, leave objective=None"
+            )
+        return "contrastive"
+
+
+class AutoGCL(Method[Config]):
+    r"""Two views from two learned generators; with an anchor, its tree against one.
+
+    With :math:`L` the symmetric NT-Xent and :math:`k_1, k_2` telling which nodes the
+    views keep, encoder and generators descend the same loss, by default
+
+    .. math::
+        L(z_a, z_b) + 1 - \frac{1}{n} \sum_i (k_{1i} - k_{2i})^2
+
+    with :math:`a, b` drawn for each batch from {original, view 1, view 2}. An anchor
+    replaces view 2, and the loss is :math:`L(z_T, z_1)`. Nothing then keeps the
+    generator from keeping every node: steps report the share kept as ``"keep"``.
+
+    If both inputs are the same it is encoded once; the released code does it twice,
+    to the same loss, moving BatchNorm's running statistics twice.
+
+    Args:
+        in_channels: width of ``data.x``.
+        config: hyper-parameters.
+        anchor: the anchor view that replaces the second generator's, or None.
+        generator: where views and pairs are drawn from.
+
+    Raises:
+        ValueError: for ``objective="released"`` together with an anchor.
+
+    Source: repository Somedaywilldo/AutoGCL, unsupervised/us_main.py.
+
+    Example:
+        >>> data = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1], [1, 0]]))
+        >>> AutoGCL(in_channels=1).eval().embed(data)["G"].shape
+        torch.Size([1, 640])
+    """
+
+    name = "AutoGCL"
+
+    def __init__(
+        self,
+        in_channels: int,
+        config: Config = Config(),
+        anchor: AnchorView | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__(in_channels, config, anchor, generator)
+        hidden = config.hidden_channels
+        self.objective = config.objective_with(anchor is not None)
+        self.encoder = GIN(in_channels, hidden, config.num_layers)
+        self.head = projection_head(self.encoder.out_channels)
+        # The first stays in every case; the second is what an anchor replaces.
+        self.view_generators = nn.ModuleList(
+            ViewGenerator(in_channels, hidden, config.mask)
+            for _ in range(2 if anchor is None else 1)
+        )
+        graph = [*self.encoder.parameters(), *self.head.parameters()]
+        views = self.view_generators.parameters()
+        self.optimizers = [
+            torch.optim.Adam(graph, lr=config.lr),
+            torch.optim.Adam(views, lr=config.generator_lr),
+        ]
+        if anchor is not None:
+            tree = torch.optim.Adam(anchor.parameters(), lr=config.anchor_lr)
+            self.optimizers.append(tree)
+
+    def project(self, data: Data) -> Tensor:
+        """Return what the loss compares, ``(num_graphs, channels)``."""
+        projected: Tensor = self.head(self.encode(data))
+        return projected
+
+    def views(self, data: Data) -> list[View]:
+        """Draw a view from each generator: two, or with an anchor one."""
+        return [generate(data, self.generator) for generate in self.view_generators]
+
+    def loss(self, data: Data) -> Tensor:
+        """Return the loss of a batch, for encoder, generators and anchor."""
+        return self.contrast(data, self.views(data))
+
+    def contrast(self, data: Data, views: Sequence[View]) -> Tensor:
+        """Return the loss of a batch with these views."""
+        if self.objective == "released":
+            return self._contrast_drawn_pair(data, *views)
+        z = self.project(views[1].data) if self.anchor is None else self.anchor(data)
+        z_view = self.project(views[0].data)
+        return nt_xent(z, z_view, self.config.temperature, symmetric=True)
+
+    def _contrast_drawn_pair(self, data: Data, one: View, two: View) -> Tensor:
+        device = None if self.generator is None else self.generator.device
+        draw = torch.randint(3, (2,), generator=self.generator, device=device)
+        (a, b), inputs = draw.tolist(), (data, one.data, two.data)
+        z_a = self.project(inputs[a])
+        z_b = z_a if a == b else self.project(inputs[b])
+        contrastive = nt_xent(z_a, z_b, self.config.temperature, symmetric=True)
+        return contrastive + 1 - mse_loss(one.keep, two.keep)
+
+    @override
+    def step(self, data: Data) -> dict[str, float]:
+        views = self.views(data)
+        loss = self.contrast(data, views)
+        descend(loss, *self.optimizers)
+        keep = torch.cat([view.keep.detach() for view in views])
+        return {"loss": loss.item(), "keep": keep.mean().item()}
+
+    @override
+    def encode(self, data: Data) -> Tensor:
+        return self.encoder.encode(data)
+
+    @classmethod
+    @override
+    def title(cls, config: Config) -> str:
+        if config.objective == "contrastive":
+            return f"{cls.name}, objective: contrastive"
+        return cls.name
+
+    @classmethod
+    @override
+    def default_anchor(cls, leaf_channels: int, config: Config) -> AnchorView:
+        return AnchorView(
+            leaf_channels,
+            config.hidden_channels,
+            config.hidden_channels * config.num_layers,
+            config.height,
+            config.tree,
+        )
+
+    @classmethod
+    @override
+    def published(cls, config: Config, anchored: bool) -> Published:
+        config.objective_with(anchored)  # refuses what cannot go together
+        return Published(
+            epochs=30,
+            evaluate_at=(10, 20, 30),
+            degree="both",
+            count=True,
+            attributes=True,
+        )
+
+
+def run(
+    dataset: str | Sequence[Data],
+    *,
+    anchor: AnchorView | bool | None = None,
+    config: Config = Config(),
+    **options: Unpack[Options],
+) -> Result:
+    """Train AutoGCL, with or without an anchor, without labels and evaluate it.
+
+    Args:
+        dataset: name of a data set, or labelled graphs.
+        anchor: None for AutoGCL, True for SEGA on top, or your own anchor view.
+        config: hyper-parameters of the method.
+        options: fields of :class:`~sega_anchor.protocols.Settings`.
+
+    Returns:
+        Accuracies (``result.accuracy``), embeddings, history and configuration.
+
+    Raises:
+        ValueError: before any training, for data or settings that cannot be used.
+
+    Example:
+        >>> small = Config(hidden_channels=8, num_layers=2)
+        >>> options = {"seeds": 1, "epochs": 1, "evaluate_at": (1,)}
+        >>> run("synthetic", config=small, **options).accuracy.candidates
+        1
+    """
+    return unsupervised.run(AutoGCL, dataset, anchor, config, Settings(**options))

@@ -1,0 +1,124 @@
+"""``sega-anchor compare``: its tables, and that a kill loses nothing."""
+
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sega_anchor.cli import main
+from sega_anchor.report import (
+    Accuracy,
+    Evaluation,
+    Gain,
+    Pair,
+    Result,
+    comparison_table,
+)
+
+ROOT = Path(__file__).resolve().parents[1]
+WORDS = [
+    *("compare", "synthetic", "--methods", "graphcl", "joao"),
+    *("--seeds", "2", "--epochs", "2", "--evaluate_at", "[2]", "--jobs", "1"),
+]
+
+
+def finished(folder: Path) -> dict[tuple[str, str], Any]:
+    """Every complete cell on record: (file, seed) and all that it holds."""
+    return {
+        (path.name, seed): measured
+        for path in folder.glob("*synthetic*.json")
+        for seed, measured in json.loads(path.read_text())["seeds"].items()
+        if measured.get("complete")
+    }
+
+
+def numbers(cells: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Any]:
+    return {key: cell["evaluations"] for key, cell in cells.items()}
+
+
+def test_sigkill_at_random_moments_loses_no_finished_cell(tmp_path: Path) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    command = [sys.executable, "-m", "sega_anchor", *WORDS, "--results"]
+    began = time.monotonic()
+    done = subprocess.run(
+        [*command, str(whole)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    longest = time.monotonic() - began
+    assert "| SEGA-JOAO" in done.stdout
+
+    killed.mkdir()
+    (killed / "other-run.json").write_text("somebody else's")
+    draw = random.Random(0)
+    cells: dict[tuple[str, str], Any] = {}
+    for _ in range(4):
+        with subprocess.Popen(
+            [*command, str(killed)],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as process:
+            time.sleep(draw.uniform(0.3, 0.9) * longest)
+            process.kill()
+        now = finished(killed)
+        assert cells.items() <= now.items()  # unchanged, seconds of training included
+        cells = now
+    assert cells  # the kills came late enough for the test to mean something
+    subprocess.run([*command, str(killed)], cwd=ROOT, capture_output=True, check=True)
+    assert cells.items() <= finished(killed).items()
+    assert numbers(finished(killed)) == numbers(finished(whole))
+    assert len(finished(whole)) == 8
+    assert (killed / "other-run.json").read_text() == "somebody else's"
+
+
+def result(label: str, dataset: str, tests: list[float]) -> Result:
+    """One candidate, one fold, an accuracy for each seed."""
+    evaluations = [
+        Evaluation(seed, 20, "G", (test,), (0.5,)) for seed, test in enumerate(tests)
+    ]
+    config = {"label": label, "dataset": dataset, "protocol": "honest"}
+    return Result({**config, "choice": "test"}, evaluations)
+
+
+def test_the_table_has_the_papers_layout() -> None:
+    pairs = [
+        Pair(result("JOAO", name, [0.8, 0.9]), result("SEGA-JOAO", name, better))
+        for name, better in (("MUTAG", [0.82, 0.94]), ("DD", [0.8, 0.9]))
+    ]
+    pairs.append(Pair(result("RGCL", "DD", [0.5]), result("SEGA-RGCL", "DD", [0.25])))
+    lines = comparison_table(pairs).splitlines()
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    assert cells[0] == ["method", "MUTAG", "DD"]
+    assert cells[2:] == [
+        ["JOAO", "85.00 ± 5.00", "85.00 ± 5.00"],
+        ["SEGA-JOAO", "88.00 ± 6.00", "85.00 ± 5.00"],
+        ["gain", "+3.00 ± 1.00, p = 0.2", "+0.00 ± 0.00"],
+        ["RGCL", "", "50.00"],
+        ["SEGA-RGCL", "", "25.00"],
+        ["gain", "", "-25.00"],
+    ]
+
+
+def test_a_gain_needs_the_same_seeds() -> None:
+    with pytest.raises(ValueError, match="2 and 3 seeds: run both"):
+        Gain.of(Accuracy((80.0, 81.0), 1), Accuracy((80.0, 81.0, 82.0), 1))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["NO-SUCH-SET"], "unknown data set 'NO-SUCH-SET'"),
+        (["synthetic", "--methods", "graphcl", "--evaluate_at", "[]"], "is empty"),
+        (["synthetic", "--height", "1"], "height must be an integer"),
+        (["synthetic", "--epochs", "5", "--evaluate_at", "[6]"], "from 1 to 5"),
+    ],
+)
+def test_bad_words_get_a_message_and_status_2(words, message, tmp_path, capsys) -> None:
+    assert main(["compare", *words, "--results", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert not list(tmp_path.iterdir())
