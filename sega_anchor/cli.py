@@ -21,13 +21,14 @@ from .report import Pair, comparison_table, result_table, table
 from .report.draw import check_drawing, draw
 from .tree import CodingTree
 
-METHODS = ("adgcl", "autogcl", "graphcl", "joao")
+METHODS = ("adgcl", "autogcl", "graphcl", "joao", "rgcl")
 #: What ``compare`` compares: a name, the adapter, what its Config is given.
 COMPARED: dict[str, tuple[str, dict[str, Any]]] = {
     "adgcl": ("adgcl", {}),
     "joao": ("joao", {}),
     "joaov2": ("joao", {"version": 2}),
     "autogcl": ("autogcl", {}),
+    "rgcl": ("rgcl", {}),
     "graphcl": ("graphcl", {}),
 }
 

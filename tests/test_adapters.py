@@ -26,6 +26,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "JOAO": ("joao", {}),
     "JOAOv2": ("joao", {"version": 2}),
     "AutoGCL": ("autogcl", {"hidden_channels": 16}),
+    "RGCL": ("rgcl", {}),
 }
 
 

@@ -151,6 +151,81 @@ def test_released_estimation_divides_by_whole_batches_and_moves_statistics(
     assert model.estimate(short).isfinite().all()
 
 
+def test_the_divisor_counts_graphs_or_released_whole_batches(
+    graphs, monkeypatch
+) -> None:
+    loader = [Batch.from_data_list(graphs[:4]), Batch.from_data_list(graphs[4:6])] * 3
+    for estimation, expected in (("exact", 3.0), ("released", 3.0 * 6 / 8)):
+        model = joao.JOAO(2, joao.Config(estimation=estimation))
+        monkeypatch.setattr(model, "loss_of", lambda *_: torch.tensor(3.0))
+        assert model.estimate(loader).tolist() == [expected] * 5
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("estimation", ["exact", "released"])
+def test_single_graphs_and_empty_loaders(version, estimation) -> None:
+    edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    single = Data(x=torch.ones(3, 2), edge_index=edge_index)
+    model = joao.JOAO(2, joao.Config(version=version, estimation=estimation))
+    assert model.step(single)["loss"] == 0  # no negatives
+    measured = model.end_of_epoch([single])
+    assert measured["probabilities"] == pytest.approx([0.2] * 5)
+    with pytest.raises(ValueError, match="losses must be finite"):
+        model.end_of_epoch([])
+
+
+def released_graph() -> Data:
+    """The graph of the reference views: a loop on all nodes but the last."""
+    edges = reference("augmentations")["graph"]["undirected_edges"]
+    columns = sorted({(a, b) for a, b in edges} | {(b, a) for a, b in edges})
+    columns += [(i, i) for i in range(9)]
+    x = torch.stack([torch.arange(10.0), torch.ones(10)], dim=1)
+    return Data(x=x, edge_index=torch.tensor(columns).t())
+
+
+def outcomes(index: int, count: int = 600) -> list[tuple[list[int], set]]:
+    """The nodes and columns, by old names, of many views of that graph."""
+    data = Batch.from_data_list([released_graph()] * count)
+    augment = joao.Config(variant="released").augmentations()[index]
+    view = augment(data, torch.Generator().manual_seed(0))
+    name = view.x[:, 0].long()
+    nodes = name.split(view.ptr.diff().tolist())
+    pairs: list[set] = [set() for _ in nodes]
+    graph = view.batch[view.edge_index[0]].tolist()
+    for i, pair in zip(graph, name[view.edge_index].t().tolist(), strict=True):
+        pairs[i].add(tuple(pair))
+    return list(zip([n.tolist() for n in nodes], pairs, strict=True))
+
+
+@pytest.mark.parametrize("seed", ["0", "2"])
+@pytest.mark.parametrize(("index", "function"), [(0, "drop_nodes"), (2, "subgraph")])
+def test_released_views_are_among_ours(index: int, function: str, seed: str) -> None:
+    record = reference("augmentations")["joao_unsup(one self-loop copy in)"]
+    expected = record[function][seed]["after_training_cleanup"]
+    kept = expected["kept_nodes"]
+    pairs = {(kept[a], kept[b]) for a, b in expected["edges"]}
+    views = outcomes(index)
+    assert (kept, pairs) in views
+    sizes = {len(nodes) for nodes, _ in views}
+    # Of 10 nodes 2 go, with the last if it lost its neighbour; a star has 2 to 4.
+    assert sizes == ({7, 8} if index == 0 else {2, 3, 4})
+
+
+@pytest.mark.parametrize("seed", ["0", "2"])
+def test_released_views_that_keep_all_nodes_have_our_counts(seed: str) -> None:
+    record = reference("augmentations")["joao_unsup(one self-loop copy in)"]
+    data = released_graph()
+    five = joao.Config(variant="released").augmentations()
+    raw = five[1].augmentation(data)  # type: ignore[attr-defined]
+    assert raw.num_edges == len(record["permute_edges"][seed]["edges"]) == 24
+    masked = torch.tensor(record["mask_nodes"][seed]["x"]) != data.x
+    view = five[3](data)
+    assert (view.x != data.x).any(dim=1).sum() == masked.any(dim=1).sum() == 2
+    loops = [augment(data).has_self_loops() for augment in five]
+    assert loops == [False] * 5  # the clean-up follows even the identity
+    assert five[4](data).num_edges == 20
+
+
 @pytest.mark.parametrize("head", ["sample", "epoch"])
 def test_version_2_trains_the_heads_that_views_go_through(batch, head: str) -> None:
     torch.manual_seed(0)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch_geometric.data import Data
 from typing_extensions import Unpack, override
 
 from sega_anchor import AnchorView, nt_xent
-from sega_anchor.backbones import projection_head
+from sega_anchor.backbones import xavier
 from sega_anchor.minimise import Method as TreeMethod
 from sega_anchor.minimise import check_build
 from sega_anchor.protocols import (
@@ -110,7 +110,11 @@ class ADGCL(Method[Config]):
         super().__init__(in_channels, config, anchor, generator)
         hidden, layers = config.hidden_channels, config.num_layers
         self.encoder = WeightedGIN(in_channels, hidden, layers, config.readout)
-        self.head = projection_head(self.encoder.out_channels)
+        self.head = nn.Sequential(
+            nn.Linear(self.encoder.out_channels, hidden),
+            nn.ReLU(),
+            nn.Linear(hidden, hidden),
+        ).apply(xavier)
         self.learner = ViewLearner(in_channels, hidden, layers)
         graph = [*self.encoder.parameters(), *self.head.parameters()]
         self.optimizers = [torch.optim.Adam(graph, lr=config.lr)]
@@ -121,7 +125,7 @@ class ADGCL(Method[Config]):
         self.view_optimizer = torch.optim.Adam(learner, lr=config.view_lr)
 
     def project(self, data: Data, edge_weight: Tensor | None = None) -> Tensor:
-        """Return what the loss compares, ``(num_graphs, channels)``."""
+        """Return what the loss compares, ``(num_graphs, hidden_channels)``."""
         projected: Tensor = self.head(self.encoder.encode(data, edge_weight))
         return projected
 
@@ -134,10 +138,11 @@ class ADGCL(Method[Config]):
         """Return the contrastive loss of a batch, for the encoder and the anchor."""
         with torch.no_grad():
             weight = gate(self.learner(data), self.generator)
+        z = self.original(data)
         z_view = self.project(data, weight)
-        return nt_xent(self.original(data), z_view, self.config.temperature, True)
+        return nt_xent(z, z_view, self.config.temperature, symmetric=True)
 
-    def view_objective(self, data: Data) -> tuple[Tensor, Tensor]:
+    def view_loss(self, data: Data) -> tuple[Tensor, Tensor]:
         """Return what the view learner climbs, and the regulariser in it."""
         with torch.no_grad():
             z = self.original(data)
@@ -146,31 +151,31 @@ class ADGCL(Method[Config]):
         source = data.edge_index[0]
         graph = torch.zeros_like(source) if data.batch is None else data.batch[source]
         lost = regulariser(weight, graph, len(z))
-        gain = nt_xent(z, z_view, self.config.temperature, True)
-        return gain - self.config.reg_lambda * lost, lost
+        contrastive = nt_xent(z, z_view, self.config.temperature, symmetric=True)
+        return contrastive - self.config.reg_lambda * lost, lost
 
     @override
     def step(self, data: Data) -> dict[str, float]:
         training = self.training
         self.eval()
         self.learner.train()
-        objective, lost = self._climb(data)
+        view_loss, lost = self._climb(data)
         self.train()
         self.learner.eval()
         loss = self.loss(data)
         descend(loss, *self.optimizers)
         self.train(training)
-        return {"loss": loss.item(), "view_objective": objective, "regulariser": lost}
+        return {"loss": loss.item(), "view_loss": view_loss, "regulariser": lost}
 
     def _climb(self, data: Data) -> tuple[float, float]:
         """Make one step of gradient ascent with the view learner alone."""
         parameters = list(self.learner.parameters())
-        objective, lost = self.view_objective(data)
-        gradients = torch.autograd.grad(-objective, parameters, allow_unused=True)
+        view_loss, lost = self.view_loss(data)
+        gradients = torch.autograd.grad(-view_loss, parameters, allow_unused=True)
         for parameter, gradient in zip(parameters, gradients, strict=True):
             parameter.grad = gradient
         self.view_optimizer.step()
-        return objective.item(), lost.item()
+        return view_loss.item(), lost.item()
 
     @override
     def encode(self, data: Data) -> Tensor:
@@ -179,11 +184,10 @@ class ADGCL(Method[Config]):
     @classmethod
     @override
     def default_anchor(cls, leaf_channels: int, config: Config) -> AnchorView:
-        layers = 1 if config.readout == "last" else config.num_layers
         return AnchorView(
             leaf_channels,
             config.hidden_channels,
-            config.hidden_channels * layers,
+            config.hidden_channels,
             config.height,
             config.tree,
         )
@@ -228,8 +232,7 @@ def run(
         ValueError: before any training, for data or settings that cannot be used.
 
     Example:
-        >>> result = run("synthetic", anchor=True, seeds=1, epochs=1, evaluate_at=(1,))
-        >>> result.accuracy.candidates
-        3
+        >>> run("synthetic", seeds=1, epochs=1, evaluate_at=(1,)).accuracy.candidates
+        1
     """
     return unsupervised.run(ADGCL, dataset, anchor, config, Settings(**options))

@@ -75,9 +75,12 @@ def gate(
     Args:
         logits: :math:`l`, ``(num_edges,)``.
         generator: source of randomness, on any device.
-        bias: :math:`b`, in (0, 0.5), keeps :math:`\epsilon` inside (0, 1).
+        bias: :math:`b`, keeps :math:`\epsilon` inside (0, 1).
         temperature: :math:`\tau`, positive.
         uniform: the draw :math:`u`, if it is made elsewhere, ``(num_edges,)``.
+
+    Raises:
+        ValueError: for a bias outside [1e-6, 0.5) or a temperature that is not positive.
 
     Source: Suresh et al., NeurIPS 2021; the released code uses these defaults.
 
@@ -85,10 +88,14 @@ def gate(
         >>> gate(torch.zeros(1), uniform=torch.tensor([0.5]))
         tensor([0.5000])
     """
+    if not 1e-6 <= bias < 0.5:  # a smaller one drowns in the rounding of float32
+        raise ValueError(f"bias must lie in [1e-6, 0.5), got {bias!r}: take 1e-4")
+    if not temperature > 0:
+        raise ValueError(f"temperature must be positive, got {temperature!r}")
     if uniform is None:
         device = logits.device if generator is None else generator.device
         uniform = torch.rand(logits.shape, generator=generator, device=device)
-    eps = 1 - bias - (1 - 2 * bias) * uniform.to(logits)
+    eps = 1 - bias - (1 - 2 * bias) * uniform.to(logits.device)
     return torch.sigmoid((eps.log() - torch.log1p(-eps) + logits) / temperature)
 
 

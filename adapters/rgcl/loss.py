@@ -1,0 +1,80 @@
+"""RGCL's loss, in the forms of its two code bases."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from sega_anchor import nt_xent
+
+Form = Literal["unsupervised", "transfer"]
+
+
+def rgcl_loss(
+    x: Tensor,
+    rationale: Tensor,
+    complement: Tensor,
+    temperature: float = 0.2,
+    weight: float = 0.1,
+    form: Form = "unsupervised",
+) -> Tensor:
+    r"""Return the loss that draws x to its rationale and away from complements.
+
+    With :math:`E_{ij} = e^{\cos(x_i, r_j) / \tau}` and
+    :math:`C_{ij} = e^{\cos(x_i, c_j) / \tau}`,
+
+    .. math::
+        a_i = \frac{E_{ii}}{\sum_j E_{ij}}, \quad
+        b_i = \frac{E_{ii}}{E_{ii} + \sum_j C_{ij}}
+
+    ``"unsupervised"`` is the mean of :math:`-\log(a_i + \lambda b_i)`; ``"transfer"``
+    the mean of :math:`-\log a'_i - \lambda \log b_i`, where the sum in :math:`a'`
+    leaves out :math:`j = i`.
+
+    Args:
+        x: what is not sampled, or the anchor, ``(N, channels)``.
+        rationale: :math:`r`, ``(N, channels)``.
+        complement: :math:`c`, ``(N, channels)``.
+        temperature: :math:`\tau`, positive.
+        weight: :math:`\lambda`, not negative.
+        form: as above.
+
+    Raises:
+        ValueError: if shapes differ or a value cannot be used.
+
+    Source: repository lsh0520/RGCL, unsupervised_TU/rgcl.py and
+    transferLearning/chem/pretrain_rgcl.py.
+
+    Example:
+        >>> x = torch.eye(3)
+        >>> round(rgcl_loss(x, x, -x, temperature=1.0, weight=0.0).item(), 4)
+        0.5514
+    """
+    check_loss(temperature, weight, form)
+    if not x.shape == rationale.shape == complement.shape or x.dim() != 2:
+        raise ValueError(
+            "x, rationale and complement must all have shape (N, channels), got "
+            f"{tuple(x.shape)}, {tuple(rationale.shape)} and {tuple(complement.shape)}"
+        )
+    unit = normalize(x)
+    own = (unit * normalize(rationale)).sum(dim=1) / temperature
+    others = (unit @ normalize(complement).t() / temperature).logsumexp(dim=1)
+    log_b = own - torch.logaddexp(own, others)
+    if form == "transfer":
+        return nt_xent(x, rationale, temperature) - weight * log_b.mean()
+    within = (unit @ normalize(rationale).t() / temperature).logsumexp(dim=1)
+    log_weight = torch.tensor(weight).log().to(log_b)
+    return -torch.logaddexp(own - within, log_b + log_weight).mean()
+
+
+def check_loss(temperature: float, weight: float, form: str) -> None:
+    """Raise ValueError for values that the loss cannot use."""
+    if not temperature > 0:
+        raise ValueError(f"temperature must be positive, got {temperature!r}")
+    if not weight >= 0:
+        raise ValueError(f"weight must not be negative, got {weight!r}")
+    if form not in get_args(Form):
+        raise ValueError(f"form must be 'unsupervised' or 'transfer', got {form!r}")
