@@ -117,12 +117,14 @@ class ADGCL(Method[Config]):
         ).apply(xavier)
         self.learner = ViewLearner(in_channels, hidden, layers)
         graph = [*self.encoder.parameters(), *self.head.parameters()]
-        self.optimizers = [torch.optim.Adam(graph, lr=config.lr)]
+        self.optimizers = [torch.optim.Adam(graph, lr=config.lr, fused=True)]
         if anchor is not None:
-            tree = torch.optim.Adam(anchor.parameters(), lr=config.anchor_lr)
+            tree = torch.optim.Adam(
+                anchor.parameters(), lr=config.anchor_lr, fused=True
+            )
             self.optimizers.append(tree)
         learner = self.learner.parameters()
-        self.view_optimizer = torch.optim.Adam(learner, lr=config.view_lr)
+        self.view_optimizer = torch.optim.Adam(learner, lr=config.view_lr, fused=True)
 
     def project(self, data: Data, edge_weight: Tensor | None = None) -> Tensor:
         """Return what the loss compares, ``(num_graphs, hidden_channels)``."""
@@ -171,7 +173,7 @@ class ADGCL(Method[Config]):
         """Make one step of gradient ascent with the view learner alone."""
         parameters = list(self.learner.parameters())
         view_loss, lost = self.view_loss(data)
-        gradients = torch.autograd.grad(-view_loss, parameters, allow_unused=True)
+        gradients = torch.autograd.grad(-view_loss, parameters)
         for parameter, gradient in zip(parameters, gradients, strict=True):
             parameter.grad = gradient
         self.view_optimizer.step()

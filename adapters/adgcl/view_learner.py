@@ -54,8 +54,14 @@ class ViewLearner(nn.Module):
     def forward(self, data: Data) -> Tensor:
         """Return the logit of each direction of each edge, ``(num_edges,)``."""
         nodes = self.encoder(data.x, data.edge_index)[-1]
+        # The first layer on [h_source, h_target], as a sum made at nodes: they are few.
+        first, *others = self.edge
+        of_source, of_target = first.weight.chunk(2, dim=1)
         source, target = data.edge_index
-        logits: Tensor = self.edge(torch.cat([nodes[source], nodes[target]], dim=1))
+        logits: Tensor = (nodes @ of_source.t() + first.bias)[source]
+        logits = logits + (nodes @ of_target.t())[target]
+        for layer in others:
+            logits = layer(logits)
         return logits.squeeze(1)
 
 
@@ -80,7 +86,7 @@ def gate(
         uniform: the draw :math:`u`, if it is made elsewhere, ``(num_edges,)``.
 
     Raises:
-        ValueError: for a bias outside [1e-6, 0.5) or a temperature that is not positive.
+        ValueError: for a bias outside [1e-6, 0.5) or a temperature not above 0.
 
     Source: Suresh et al., NeurIPS 2021; the released code uses these defaults.
 
