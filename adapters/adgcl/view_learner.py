@@ -43,25 +43,20 @@ class ViewLearner(nn.Module):
     ) -> None:
         super().__init__()
         self.encoder = WeightedGIN(in_channels, hidden_channels, num_layers)
-        self.edge = nn.Sequential(
-            nn.Linear(2 * hidden_channels, edge_channels),
-            nn.ReLU(),
-            nn.Linear(edge_channels, 1),
-        )
+        self.ends = nn.Linear(2 * hidden_channels, edge_channels)
+        self.score = nn.Linear(edge_channels, 1)
         self.apply(xavier)
 
     @override
     def forward(self, data: Data) -> Tensor:
         """Return the logit of each direction of each edge, ``(num_edges,)``."""
         nodes = self.encoder(data.x, data.edge_index)[-1]
-        # The first layer on [h_source, h_target], as a sum made at nodes: they are few.
-        first, *others = self.edge
-        of_source, of_target = first.weight.chunk(2, dim=1)
+        # The first layer on [h_source, h_target] is a sum; its parts are made at nodes.
+        of_source, of_target = self.ends.weight.chunk(2, dim=1)
         source, target = data.edge_index
-        logits: Tensor = (nodes @ of_source.t() + first.bias)[source]
-        logits = logits + (nodes @ of_target.t())[target]
-        for layer in others:
-            logits = layer(logits)
+        hidden = (nodes @ of_source.t() + self.ends.bias)[source]
+        hidden = hidden + (nodes @ of_target.t())[target]
+        logits: Tensor = self.score(hidden.relu())
         return logits.squeeze(1)
 
 
