@@ -22,8 +22,8 @@ from sega_anchor.report import (
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = [
-    *("compare", "synthetic", "--methods", "graphcl", "joao"),
-    *("--seeds", "2", "--epochs", "2", "--evaluate_at", "[2]", "--jobs", "1"),
+    *("compare", "synthetic", "--methods", "joao"),
+    *("--seeds", "2", "--epochs", "1", "--jobs", "1"),
 ]
 
 
@@ -55,14 +55,14 @@ def test_sigkill_at_random_moments_loses_no_finished_cell(tmp_path: Path) -> Non
     (killed / "other-run.json").write_text("somebody else's")
     draw = random.Random(0)
     cells: dict[tuple[str, str], Any] = {}
-    for _ in range(4):
+    for _ in range(3):
         with subprocess.Popen(
             [*command, str(killed)],
             cwd=ROOT,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         ) as process:
-            time.sleep(draw.uniform(0.3, 0.9) * longest)
+            time.sleep(draw.uniform(0.4, 0.9) * longest)
             process.kill()
         now = finished(killed)
         assert cells.items() <= now.items()  # unchanged, seconds of training included
@@ -71,7 +71,7 @@ def test_sigkill_at_random_moments_loses_no_finished_cell(tmp_path: Path) -> Non
     subprocess.run([*command, str(killed)], cwd=ROOT, capture_output=True, check=True)
     assert cells.items() <= finished(killed).items()
     assert numbers(finished(killed)) == numbers(finished(whole))
-    assert len(finished(whole)) == 8
+    assert len(finished(whole)) == 4
     assert (killed / "other-run.json").read_text() == "somebody else's"
 
 

@@ -83,6 +83,19 @@ def test_views_keep_nodes_with_the_released_probabilities(side: str) -> None:
         assert found[nodes] / count == pytest.approx(chance, abs=0.015)
 
 
+def test_complements_look_at_their_own_graph_only() -> None:
+    """Beside a graph with larger scores, those of the first still decide."""
+    score = torch.tensor([0.9, 0.9, 0.1, 0.05])
+    count = 20_000
+    one = Data(edge_index=torch.empty(2, 0, dtype=torch.long), num_nodes=2)
+    data = Batch.from_data_list([one] * (2 * count))
+    view = rgcl.RationaleView(score.repeat(count), rho=0.5, side="complement")
+    drawn = view.edit(Draft.of(data), torch.Generator().manual_seed(0))
+    _, _, best, other = drawn.node.view(count, 4).double().mean(dim=0).tolist()
+    assert other == pytest.approx(0.051 / 0.052, abs=0.01)
+    assert best == pytest.approx(0.001 / 0.052, abs=0.01)
+
+
 def test_views_have_the_released_counts_and_edges() -> None:
     values = reference("augmentations")
     known = values["rgcl(rho 0.8, one self-loop copy in)"]
@@ -160,6 +173,59 @@ def test_loss_equals_the_slow_twin(weight: float) -> None:
     assert math.isfinite(cold.item())
 
 
+@pytest.mark.parametrize("form", ["unsupervised", "transfer"])
+def test_zero_vectors_have_modest_gradients(form) -> None:
+    x = torch.zeros(3, 4, requires_grad=True)
+    r, c = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0))
+    rgcl.rgcl_loss(x, r, c, form=form).backward()
+    assert x.grad is not None and 0 < x.grad.abs().max() < 100
+
+
+def test_released_scores_counts_and_clean_up() -> None:
+    released = rgcl.RGCL.released(rgcl.Config())
+    assert released.variant == "released"
+    assert rgcl.RGCL.released(rgcl.Config(variant="paper")).variant == "paper"
+    score = torch.full((10,), 0.1)  # no number of half precision
+    loops = torch.arange(10).expand(2, 10)
+    data = Data(x=torch.ones(10, 1), edge_index=loops)
+    drawn = rgcl.RGCL(1, released).view(score, "rationale")
+    assert torch.equal(drawn.augmentation.score, score.half().float())
+    assert not torch.equal(drawn.augmentation.score, score)
+    view = drawn(data)
+    assert (view.num_nodes, view.num_edges) == (10, 0)  # int(10 * (1 - 0.9)) is 0
+    plain = rgcl.RGCL(1).view(score, "rationale")
+    assert torch.equal(plain.score, score)
+    view = plain(data)
+    assert (view.num_nodes, view.num_edges) == (9, 9)
+
+
+def test_views_are_drawn_from_the_generator_alone(batch) -> None:
+    torch.manual_seed(0)
+    model = rgcl.RGCL(2)
+    losses = []
+    for seed, other in ((0, 1), (0, 2), (1, 2)):
+        model.generator = torch.Generator().manual_seed(seed)
+        torch.manual_seed(other)
+        losses.append(model.loss(batch).item())
+    assert losses[0] == losses[1] != losses[2]
+
+
+def test_with_an_anchor_the_views_train_the_estimator(batch) -> None:
+    torch.manual_seed(0)
+    config = rgcl.Config(height=2)
+    anchor = rgcl.RGCL.default_anchor(2, config)
+    graphs = [anchor.transform(g) for g in batch.to_data_list()]
+    data = Batch.from_data_list(graphs)
+    model = rgcl.RGCL(2, config, anchor)
+    model.loss(data).backward()
+    for part in (model.estimator, model.encoder, model.head, anchor):
+        assert all(p.grad is not None for p in part.parameters())
+    assert any(p.grad.abs().max() > 1e-6 for p in model.estimator.parameters())
+    assert all(p.grad is None for p in model.scorer.parameters())
+    losses = [model.step(data)["loss"] for _ in range(20)]
+    assert sum(losses[-5:]) < sum(losses[:5])
+
+
 def test_the_estimator_learns_through_weights_and_scores_change_once_an_epoch(
     batch,
 ) -> None:
@@ -177,7 +243,7 @@ def test_the_estimator_learns_through_weights_and_scores_change_once_an_epoch(
     again = rgcl.RGCL(2, rgcl.Config(refresh="step"))
     again.step(batch)
     first = again.scorer(batch)
-    again.step(batch)
+    again.loss(batch)  # also in somebody else's loop
     assert not torch.equal(again.scorer(batch), first)
 
 
@@ -197,6 +263,7 @@ def test_single_and_edgeless_graphs_work() -> None:
         ({"complement_weight": -1.0}, "weight must not be negative, got -1.0"),
         ({"form": "both"}, "form must be 'unsupervised' or 'transfer', got 'both'"),
         ({"complement": "all"}, "complement must be 'same' or 'rest', got 'all'"),
+        ({"variant": "none"}, "variant must be 'paper' or 'released', got 'none'"),
         ({"refresh": "never"}, "refresh must be 'epoch' or 'step', got 'never'"),
     ],
 )

@@ -172,6 +172,9 @@ def test_the_two_choices_on_numbers_known_by_hand() -> None:
     other = Result({"protocol": "paper", "choice": "test"}, evaluations)
     assert other.honest().mean == pytest.approx(50.0)  # epoch 10 by mean validation
     assert other.accuracy == other.published()
+    assert result.honest("G") == result.honest()
+    with pytest.raises(ValueError, match="no embedding 'T' was evaluated"):
+        result.published("T")
     with pytest.raises(ValueError, match=r"epoch 5 .* known: \[\(10, 'G'\)"):
         result.of(5, "G")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal, get_args
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from sega_anchor import nt_xent
 
@@ -32,10 +32,12 @@ def rgcl_loss(
 
     ``"unsupervised"`` is the mean of :math:`-\log(a_i + \lambda b_i)`; ``"transfer"``
     the mean of :math:`-\log a'_i - \lambda \log b_i`, where the sum in :math:`a'`
-    leaves out :math:`j = i`.
+    leaves out :math:`j = i`. As in :func:`~sega_anchor.nt_xent`, a zero vector has
+    cosine 0 with everything and a finite gradient.
 
     Args:
-        x: what is not sampled, or the anchor, ``(N, channels)``.
+        x: what is not sampled, or the anchor, ``(N, channels)``. The released transfer
+            code has a second rationale view here.
         rationale: :math:`r`, ``(N, channels)``.
         complement: :math:`c`, ``(N, channels)``.
         temperature: :math:`\tau`, positive.
@@ -59,15 +61,21 @@ def rgcl_loss(
             "x, rationale and complement must all have shape (N, channels), got "
             f"{tuple(x.shape)}, {tuple(rationale.shape)} and {tuple(complement.shape)}"
         )
-    unit = normalize(x)
-    own = (unit * normalize(rationale)).sum(dim=1) / temperature
-    others = (unit @ normalize(complement).t() / temperature).logsumexp(dim=1)
+    unit = _unit(x)
+    own = (unit * _unit(rationale)).sum(dim=1) / temperature
+    others = (unit @ _unit(complement).t() / temperature).logsumexp(dim=1)
     log_b = own - torch.logaddexp(own, others)
     if form == "transfer":
         return nt_xent(x, rationale, temperature) - weight * log_b.mean()
-    within = (unit @ normalize(rationale).t() / temperature).logsumexp(dim=1)
-    log_weight = torch.tensor(weight).log().to(log_b)
+    within = (unit @ _unit(rationale).t() / temperature).logsumexp(dim=1)
+    log_weight = math.log(weight) if weight > 0 else -math.inf
     return -torch.logaddexp(own - within, log_b + log_weight).mean()
+
+
+def _unit(x: Tensor) -> Tensor:
+    # torch's normalize divides a zero vector's gradient by 1e-12.
+    norm = x.norm(dim=1, keepdim=True)
+    return x / torch.where(norm > 0, norm, 1.0)
 
 
 def check_loss(temperature: float, weight: float, form: str) -> None:

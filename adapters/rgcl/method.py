@@ -155,7 +155,7 @@ class RGCL(Method[Config]):
 
     def loss(self, data: Data) -> Tensor:
         """Return the contrastive loss of a batch, both views drawn anew."""
-        score = self.scorer(data)
+        score = self.score(data)
         rationale = self.view(score, "rationale")(data, self.generator)
         complement = self.view(score, "complement")(data, self.generator)
         z = self.project(data) if self.anchor is None else self.anchor(data)
@@ -167,6 +167,14 @@ class RGCL(Method[Config]):
             self.config.complement_weight,
             self.config.form,
         )
+
+    def score(self, data: Data) -> Tensor:
+        """Return the scores that views are drawn by, ``(num_nodes,)``."""
+        if self.config.refresh == "step":
+            self.refresh()
+        with torch.no_grad():
+            score: Tensor = self.scorer(data)
+        return score
 
     def view(self, score: Tensor, side: Side) -> Augmentation:
         """Return the augmentation that draws one of the two views by these scores."""
@@ -183,8 +191,6 @@ class RGCL(Method[Config]):
 
     @override
     def step(self, data: Data) -> dict[str, float]:
-        if self.config.refresh == "step":
-            self.refresh()
         loss = self.loss(data)
         descend(loss, *self.optimizers)
         return {"loss": loss.item()}

@@ -55,7 +55,8 @@ def main() -> None:
                 print(f"{dataset} {result.config['label']} {result.accuracy}")
                 cells.append(result)
             pairs.append(Pair(*cells))
-    text = [comparison_table(pairs), comparison_table(pairs, choice="test")]
+    text = [comparison_table(pairs), comparison_table(pairs, embedding="G")]
+    text.append(comparison_table(pairs, choice="test"))
     text.append(result_table([r for p in pairs for r in (p.baseline, p.anchored)]))
     name = f"table4-{given.protocol}.md"
     Path(given.results, name).write_text("\n\n".join(text) + "\n")

@@ -103,15 +103,18 @@ class Result:
         test, _ = self._scores(epoch, embedding)
         return _over_seeds(test.mean(axis=1), candidates=1)
 
-    def honest(self) -> Accuracy:
+    def honest(self, embedding: str | None = None) -> Accuracy:
         """Choose epoch and embedding on validation folds only.
 
         In each outer fold of each seed the candidate with the best inner accuracy (the
         first on ties) is taken and its test accuracy counts: nested cross-validation.
         The published procedure draws other folds for every candidate; there the choice
         is made once per seed, by the mean over folds.
+
+        Args:
+            embedding: compare the epochs of this one only, such as ``"G"``.
         """
-        scores = [self._scores(*candidate) for candidate in self._compared()]
+        scores = [self._scores(*candidate) for candidate in self._compared(embedding)]
         test = np.stack([s[0] for s in scores])
         validation = np.stack([s[1] for s in scores])
         if self.config["protocol"] == "paper":
@@ -121,17 +124,26 @@ class Result:
         chosen = np.take_along_axis(test, best, axis=0)[0]
         return _over_seeds(chosen.mean(axis=1), len(scores))
 
-    def published(self) -> Accuracy:
-        """Choose the candidate of highest mean TEST accuracy, as the field reports."""
-        each = [self.of(*candidate) for candidate in self._compared()]
+    def published(self, embedding: str | None = None) -> Accuracy:
+        """Choose the candidate of highest mean TEST accuracy, as the field reports.
+
+        Args:
+            embedding: compare the epochs of this one only, such as ``"G"``.
+        """
+        each = [self.of(*candidate) for candidate in self._compared(embedding)]
         best = max(each, key=lambda accuracy: accuracy.mean)
         return Accuracy(best.values, len(each))
 
-    def _compared(self) -> list[tuple[int, str]]:
+    def _compared(self, embedding: str | None) -> list[tuple[int, str]]:
         candidates = self.candidates()
         if not candidates:
             raise ValueError("nothing was evaluated: name epochs in evaluate_at")
-        return candidates
+        found = [c for c in candidates if embedding in (None, c[1])]
+        if not found:
+            raise ValueError(
+                f"no embedding {embedding!r} was evaluated; known: {candidates}"
+            )
+        return found
 
     def _scores(self, epoch: int, embedding: str) -> tuple[Floats, Floats]:
         """Return test and validation accuracies, ``(seeds, folds)``."""
