@@ -89,11 +89,10 @@ class GIN(nn.Module):
         return embedding
 
 
-def projection_head(channels: int) -> nn.Sequential:
+def projection_head(channels: int, out_channels: int | None = None) -> nn.Sequential:
     """Return Linear - ReLU - Linear, started as the published graph encoders are."""
-    head = nn.Sequential(
-        nn.Linear(channels, channels), nn.ReLU(), nn.Linear(channels, channels)
-    )
+    width = out_channels or channels
+    head = nn.Sequential(nn.Linear(channels, width), nn.ReLU(), nn.Linear(width, width))
     return head.apply(xavier)
 
 

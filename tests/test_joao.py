@@ -11,7 +11,7 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
 
 from adapters import joao
-from sega_anchor.augment import Identity, NodeDrop
+from sega_anchor.augment import Chosen, Identity, NodeDrop, draw_choice
 from sega_anchor.datasets import SyntheticCommunities
 
 
@@ -90,9 +90,9 @@ def test_projection_equals_an_exhaustive_search() -> None:
 def test_draws_follow_the_distribution_and_tell_what_they_chose(graphs) -> None:
     batch = Batch.from_data_list(graphs * 20)
     options = [Identity(), NodeDrop(0.5)]
-    view, choice = joao.draw(
-        options, torch.tensor([0.3, 0.7]), batch, torch.Generator().manual_seed(0)
-    )
+    generator = torch.Generator().manual_seed(0)
+    choice = draw_choice(torch.tensor([0.3, 0.7]), len(batch), generator)
+    view = Chosen(options, choice)(batch, generator)
     assert choice.double().mean().item() == pytest.approx(0.7, abs=0.06)
     kept = view.ptr.diff() / batch.ptr.diff()
     assert torch.equal(kept == 1, choice == 0)
@@ -103,8 +103,10 @@ def test_what_has_no_chance_is_not_drawn(batch) -> None:
         def edit(self, draft, generator):
             raise AssertionError("drawn in vain")
 
-    _, choice = joao.draw([Identity(), Never()], torch.tensor([1.0, 0.0]), batch)
-    assert choice.sum() == 0
+    model = joao.JOAO(2)
+    model.augmentations = [Identity(), *[Never()] * 4]
+    model.probabilities = torch.tensor([1.0, 0.0, 0.0, 0.0, 0.0]).double()
+    assert model.loss(batch).isfinite()
 
 
 def test_the_distribution_starts_uniform_and_moves_to_what_costs_most(graphs) -> None:
@@ -132,7 +134,7 @@ def test_estimation_is_the_mean_over_the_first_fifth_of_batches(graphs) -> None:
     batches = list(loader)[:2]
     model.eval()
     with torch.no_grad():
-        plain = [model.loss_of(batch, 4).item() for batch in batches]
+        plain = [model.losses(batch)[4].item() for batch in batches]
     assert got == pytest.approx(sum(plain) / 2, rel=1e-6)
 
 
@@ -145,7 +147,7 @@ def test_released_estimation_divides_by_whole_batches_and_moves_statistics(
     before = model.encoder.norms[0].running_mean.clone()
     first = model.estimate(loader)[4].item()
     assert not torch.equal(before, model.encoder.norms[0].running_mean)
-    whole = model.loss_of(next(iter(loader)), 4).item()
+    whole = model.losses(next(iter(loader)))[4].item()
     assert first == pytest.approx(whole, rel=1e-5)
     short = DataLoader(graphs[:26], 5)  # 6 batches, the last of 1: the first 2 count
     assert model.estimate(short).isfinite().all()
@@ -157,7 +159,7 @@ def test_the_divisor_counts_graphs_or_released_whole_batches(
     loader = [Batch.from_data_list(graphs[:4]), Batch.from_data_list(graphs[4:6])] * 3
     for estimation, expected in (("exact", 3.0), ("released", 3.0 * 6 / 8)):
         model = joao.JOAO(2, joao.Config(estimation=estimation))
-        monkeypatch.setattr(model, "loss_of", lambda *_: torch.tensor(3.0))
+        monkeypatch.setattr(model, "losses", lambda _: torch.full((5,), 3.0))
         assert model.estimate(loader).tolist() == [expected] * 5
 
 
@@ -278,6 +280,7 @@ def test_versions_have_their_published_rates_and_epochs() -> None:
     ("values", "message"),
     [
         ({"version": 3}, "version must be 1 or 2, got 3"),
+        ({"version": None}, "version must be 1 or 2, got None"),
         ({"gamma": -0.1}, "gamma must not be negative, got -0.1"),
         ({"beta": 0.0}, "beta must be positive, got 0.0"),
         ({"strength": 1.5}, "ratio is 1.5"),
@@ -293,3 +296,12 @@ def test_bad_values_are_refused(values: dict, message: str) -> None:
 def test_a_diverged_loss_is_named() -> None:
     with pytest.raises(ValueError, match="losses must be finite"):
         joao.updated(vector([0.5, 0.5]), vector([math.nan, 1.0]), 0.1)
+
+
+def test_an_exact_estimation_encodes_the_original_once(graphs) -> None:
+    for estimation, passes in ((None, 1), ("released", 5)):
+        model = joao.JOAO(2, joao.Config(estimation=estimation))
+        count = []
+        model.heads[0].register_forward_hook(lambda *_, to=count: to.append(1))
+        model.estimate(DataLoader(graphs, 30))
+        assert len(count) == passes + 5

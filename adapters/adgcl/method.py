@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch_geometric.data import Data
 from typing_extensions import Unpack, override
 
 from sega_anchor import AnchorView, nt_xent
-from sega_anchor.backbones import xavier
+from sega_anchor.backbones import projection_head
 from sega_anchor.minimise import Method as TreeMethod
 from sega_anchor.minimise import check_build
 from sega_anchor.protocols import (
@@ -110,11 +110,7 @@ class ADGCL(Method[Config]):
         super().__init__(in_channels, config, anchor, generator)
         hidden, layers = config.hidden_channels, config.num_layers
         self.encoder = WeightedGIN(in_channels, hidden, layers, config.readout)
-        self.head = nn.Sequential(
-            nn.Linear(self.encoder.out_channels, hidden),
-            nn.ReLU(),
-            nn.Linear(hidden, hidden),
-        ).apply(xavier)
+        self.head = projection_head(self.encoder.out_channels, hidden)
         self.learner = ViewLearner(in_channels, hidden, layers)
         graph = [*self.encoder.parameters(), *self.head.parameters()]
         self.optimizers = [torch.optim.Adam(graph, lr=config.lr, fused=True)]

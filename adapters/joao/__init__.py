@@ -8,7 +8,6 @@ from .config import SEARCH as SEARCH
 from .config import Config as Config
 from .distribution import ascended as ascended
 from .distribution import bisect_to_simplex as bisect_to_simplex
-from .distribution import draw as draw
 from .distribution import project_to_simplex as project_to_simplex
 from .distribution import updated as updated
 from .method import JOAO as JOAO
@@ -20,7 +19,6 @@ __all__ = [
     "Config",
     "ascended",
     "bisect_to_simplex",
-    "draw",
     "project_to_simplex",
     "run",
     "updated",

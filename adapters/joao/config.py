@@ -91,7 +91,10 @@ class Config:
         """Refuse values before any work starts."""
         for name, options in _WORDS:
             value = getattr(self, name)
-            if value is not None and value not in get_args(options):
+            allowed = (
+                get_args(options) if name == "version" else (None, *get_args(options))
+            )
+            if value not in allowed:
                 known = " or ".join(map(repr, get_args(options)))
                 raise ValueError(f"{name} must be {known}, got {value!r}")
         check_positive(self, "beta", "hidden_channels", "num_layers", "temperature")

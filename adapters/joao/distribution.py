@@ -1,15 +1,11 @@
-"""The distribution over augmentations: how it is updated, and how views follow it."""
+"""The distribution over augmentations, and its update after every epoch."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal, get_args
 
 import torch
-from torch import Generator, Tensor
-from torch_geometric.data import Batch, Data
-
-from sega_anchor.augment import Augmentation, Draft
+from torch import Tensor
 
 Projection = Literal["exact", "bisection"]
 
@@ -136,47 +132,3 @@ def updated(
         )
     b = ascended(probabilities.double(), losses.double(), gamma, beta)
     return project_to_simplex(b) if projection == "exact" else bisect_to_simplex(b)
-
-
-def sample(probabilities: Tensor, count: int, generator: Generator | None) -> Tensor:
-    """Draw indices ``(count,)`` independently, on the device of the probabilities."""
-    device = probabilities.device if generator is None else generator.device
-    index = torch.multinomial(
-        probabilities.to(device), count, replacement=True, generator=generator
-    )
-    return index.to(probabilities.device)
-
-
-def draw(
-    augmentations: Sequence[Augmentation],
-    probabilities: Tensor,
-    data: Data,
-    generator: Generator | None = None,
-) -> tuple[Batch, Tensor]:
-    """Draw a view of each graph, by an augmentation drawn for it.
-
-    As :class:`~sega_anchor.augment.RandomChoice`, but it tells what it chose, and
-    draws no augmentation that was chosen for no graph.
-
-    Args:
-        augmentations: what to choose from, n of them.
-        probabilities: ``(n,)``.
-        data: a batch, or a single graph.
-        generator: source of randomness.
-
-    Returns:
-        The views, and the index of each graph's augmentation ``(num_graphs,)``.
-
-    Example:
-        >>> from sega_anchor.augment import Identity, NodeDrop
-        >>> data = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=10)
-        >>> draw([Identity(), NodeDrop(0.2)], torch.tensor([0.0, 1.0]), data)
-        (DataBatch(edge_index=[2, ...], batch=[8], ptr=[2]), tensor([1]))
-    """
-    draft = Draft.of(data)
-    choice = sample(probabilities.to(draft.batch.device), len(draft.sizes), generator)
-    first, *others = torch.unique(choice).tolist()
-    edited = augmentations[first].edit(draft, generator)
-    for i in others:
-        edited = edited.splice(augmentations[i].edit(draft, generator), choice == i)
-    return edited.view(data), choice

@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 from typing_extensions import Unpack, override
 
 from sega_anchor import AnchorView, nt_xent
+from sega_anchor.augment import Chosen, draw_choice
 from sega_anchor.backbones import GIN, projection_head
 from sega_anchor.protocols import (
     Method,
@@ -25,7 +26,7 @@ from sega_anchor.protocols import (
 from sega_anchor.report import Result
 
 from .config import Config, Version
-from .distribution import draw, sample, updated
+from .distribution import updated
 
 
 class JOAO(Method[Config]):
@@ -87,30 +88,37 @@ class JOAO(Method[Config]):
         projected: Tensor = self.heads[0](self.encode(data))
         return projected
 
+    def original(self, data: Data) -> Tensor:
+        """Return the projection of the original graph, or the anchor in its place."""
+        z: Tensor = self.project(data) if self.anchor is None else self.anchor(data)
+        return z
+
     def loss(self, data: Data) -> Tensor:
         """Return the contrastive loss of a batch, an augmentation drawn per graph."""
-        view, choice = draw(
-            self.augmentations, self.probabilities, data, self.generator
+        z = self.original(data)
+        choice = draw_choice(self.probabilities, len(z), self.generator)
+        embedding = self.encode(
+            Chosen(self.augmentations, choice)(data, self.generator)
         )
-        embedding = self.encode(view)
         if self.config.version == 1:
             z_view = self.heads[0](embedding)
         elif self.config.head == "epoch":
             z_view = self.heads[self.epoch_head](embedding)
         else:
             z_view = self._project_each(embedding, choice)
-        return self._contrast(data, z_view)
-
-    def loss_of(self, data: Data, augmentation: int) -> Tensor:
-        """Return the loss of a batch whose views all come from one augmentation."""
-        view = self.augmentations[augmentation](data, self.generator)
-        own = self.config.version == 2 and self.config.head != "epoch"
-        head = self.heads[augmentation if own else 0]
-        return self._contrast(data, head(self.encode(view)))
-
-    def _contrast(self, data: Data, z_view: Tensor) -> Tensor:
-        z = self.project(data) if self.anchor is None else self.anchor(data)
         return nt_xent(z, z_view, self.config.temperature)
+
+    def losses(self, data: Data) -> Tensor:
+        """Return the loss of a batch under each augmentation alone, ``(5,)``."""
+        own = self.config.version == 2 and self.config.head != "epoch"
+        z, found = self.original(data), []
+        for index, augmentation in enumerate(self.augmentations):
+            if index and self.training:  # as released: BatchNorm counts every pass
+                z = self.original(data)
+            embedding = self.encode(augmentation(data, self.generator))
+            z_view = self.heads[index if own else 0](embedding)
+            found.append(nt_xent(z, z_view, self.config.temperature))
+        return torch.stack(found)
 
     def _project_each(self, embedding: Tensor, choice: Tensor) -> Tensor:
         """Send each row through the head of its augmentation."""
@@ -155,9 +163,9 @@ class JOAO(Method[Config]):
         sizes = []
         for data in islice(loader, len(loader) // len(total) + 1):
             batch = data.to(total.device)
-            each = [self.loss_of(batch, i) for i in range(len(total))]
+            each = self.losses(batch)
             sizes.append(int(batch.num_graphs) if "batch" in batch else 1)
-            total += torch.stack(each) * sizes[-1]
+            total += each * sizes[-1]
         self.train(training)
         # Without any batch NaN, which the update refuses by name.
         return total / (sum(sizes[:1]) * len(sizes) if released else sum(sizes))
@@ -166,7 +174,7 @@ class JOAO(Method[Config]):
         """Return the head of the next epoch's views (version 2, as released)."""
         if (self.config.version, self.config.head) != (2, "epoch"):
             return 0
-        return int(sample(self.probabilities, 1, self.generator))
+        return int(draw_choice(self.probabilities, 1, self.generator))
 
     @override
     def encode(self, data: Data) -> Tensor:

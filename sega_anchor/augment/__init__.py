@@ -16,13 +16,14 @@ from sega_anchor.augment._edge_perturb import EdgePerturb
 from sega_anchor.augment._identity import Identity
 from sega_anchor.augment._named import augmentation
 from sega_anchor.augment._node_drop import NodeDrop
-from sega_anchor.augment._random_choice import RandomChoice
+from sega_anchor.augment._random_choice import Chosen, RandomChoice, draw_choice
 from sega_anchor.augment._released import Released
 from sega_anchor.augment._subgraph import Subgraph
 
 __all__ = [
     "AttributeMask",
     "Augmentation",
+    "Chosen",
     "Draft",
     "EdgePerturb",
     "Identity",
@@ -31,4 +32,5 @@ __all__ = [
     "Released",
     "Subgraph",
     "augmentation",
+    "draw_choice",
 ]

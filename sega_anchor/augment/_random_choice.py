@@ -6,10 +6,46 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Generator
+from torch import Generator, Tensor
 from typing_extensions import override
 
 from sega_anchor.augment._draft import Augmentation, Draft
+
+
+@dataclass(frozen=True)
+class Chosen(Augmentation):
+    """Apply to each graph of the batch the augmentation that was chosen for it.
+
+    Augmentations chosen for no graph are not drawn.
+
+    Args:
+        augmentations: what was chosen from, at least one.
+        choice: which of them for each graph (graphs,), counted from 0.
+
+    >>> from torch_geometric.data import Data
+    >>> from sega_anchor.augment import Identity, NodeDrop
+    >>> data = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=10)
+    >>> Chosen([Identity(), NodeDrop(ratio=0.2)], torch.tensor([1]))(data).num_nodes
+    8
+    """
+
+    augmentations: Sequence[Augmentation]
+    choice: Tensor
+
+    @override
+    def edit(self, draft: Draft, generator: Generator | None) -> Draft:
+        if self.choice.shape != draft.sizes.shape:
+            raise ValueError(
+                f"choice has shape {tuple(self.choice.shape)}, but the batch has "
+                f"{len(draft.sizes)} graphs: give one index for each"
+            )
+        choice = self.choice.to(draft.batch.device)
+        first, *others = torch.unique(choice).tolist()
+        edited: Draft = self.augmentations[first].edit(draft, generator)
+        for i in others:
+            option = self.augmentations[i].edit(draft, generator)
+            edited = edited.splice(option, choice == i)
+        return edited
 
 
 @dataclass(frozen=True)
@@ -17,7 +53,7 @@ class RandomChoice(Augmentation):
     """Choose an augmentation independently for each graph of the batch.
 
     The random2, random3 and random4 of GraphCL's code choose uniformly, JOAO by a
-    distribution that it learns. All augmentations are drawn for all graphs.
+    distribution that it learns.
 
     Args:
         augmentations: what to choose from, at least one.
@@ -49,15 +85,23 @@ class RandomChoice(Augmentation):
 
     @override
     def edit(self, draft: Draft, generator: Generator | None) -> Draft:
-        weights = self.weights or [1.0] * len(self.augmentations)
-        device = draft.batch.device if generator is None else generator.device
-        choice = torch.multinomial(
-            torch.tensor(weights, dtype=torch.double, device=device),
-            num_samples=len(draft.sizes),
-            replacement=True,
-            generator=generator,
-        ).to(draft.batch.device)
-        edited = self.augmentations[0].edit(draft, generator)
-        for i, option in enumerate(self.augmentations[1:], start=1):
-            edited = edited.splice(option.edit(draft, generator), choice == i)
-        return edited
+        weights = torch.tensor(
+            self.weights or [1.0] * len(self.augmentations), dtype=torch.double
+        )
+        choice = draw_choice(weights, len(draft.sizes), generator)
+        return Chosen(self.augmentations, choice).edit(draft, generator)
+
+
+def draw_choice(
+    weights: Tensor, count: int, generator: Generator | None = None
+) -> Tensor:
+    """Draw indices (count,) independently, with chances in proportion to weights.
+
+    >>> draw_choice(torch.tensor([0.0, 1.0]), count=3)
+    tensor([1, 1, 1])
+    """
+    device = weights.device if generator is None else generator.device
+    choice = torch.multinomial(
+        weights.to(device), count, replacement=True, generator=generator
+    )
+    return choice.to(weights.device)
