@@ -251,7 +251,10 @@ def test_single_and_edgeless_graphs_work() -> None:
     empty = torch.empty(2, 0, dtype=torch.long)
     graphs = [Data(x=torch.ones(n, 1), edge_index=empty) for n in (1, 3)]
     model = rgcl.RGCL(1, rgcl.Config(complement="rest"))
-    assert math.isfinite(model.step(Batch.from_data_list(graphs))["loss"])
+    data = Batch.from_data_list(graphs)
+    rest = model.view(torch.ones(4), "complement")(data)
+    assert rest.ptr.diff().tolist() == [1, 1]  # a tenth of 1 and 3 nodes is none
+    assert math.isfinite(model.step(data)["loss"])
     assert model.eval().encode(graphs[1]).shape == (1, 96)
     assert math.isfinite(model.loss(graphs[1]).item())
 

@@ -113,12 +113,11 @@ class ADGCL(Method[Config]):
         self.head = projection_head(self.encoder.out_channels, hidden)
         self.learner = ViewLearner(in_channels, hidden, layers)
         graph = [*self.encoder.parameters(), *self.head.parameters()]
-        self.optimizers = [torch.optim.Adam(graph, lr=config.lr, fused=True)]
-        if anchor is not None:
-            tree = torch.optim.Adam(
-                anchor.parameters(), lr=config.anchor_lr, fused=True
-            )
-            self.optimizers.append(tree)
+        # Fused: steps are so small that Adam took a sixth of their time.
+        self.optimizers = [
+            torch.optim.Adam(graph, lr=config.lr, fused=True),
+            *self.anchor_optimizers(config.anchor_lr, fused=True),
+        ]
         learner = self.learner.parameters()
         self.view_optimizer = torch.optim.Adam(learner, lr=config.view_lr, fused=True)
 
@@ -132,6 +131,7 @@ class ADGCL(Method[Config]):
         z: Tensor = self.project(data) if self.anchor is None else self.anchor(data)
         return z
 
+    @override
     def loss(self, data: Data) -> Tensor:
         """Return the contrastive loss of a batch, for the encoder and the anchor."""
         with torch.no_grad():

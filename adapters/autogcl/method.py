@@ -153,10 +153,8 @@ class AutoGCL(Method[Config]):
         self.optimizers = [
             torch.optim.Adam(graph, lr=config.lr),
             torch.optim.Adam(views, lr=config.generator_lr),
+            *self.anchor_optimizers(config.anchor_lr),
         ]
-        if anchor is not None:
-            tree = torch.optim.Adam(anchor.parameters(), lr=config.anchor_lr)
-            self.optimizers.append(tree)
 
     def project(self, data: Data) -> Tensor:
         """Return what the loss compares, ``(num_graphs, channels)``."""
@@ -167,6 +165,7 @@ class AutoGCL(Method[Config]):
         """Draw a view from each generator: two, or with an anchor one."""
         return [generate(data, self.generator) for generate in self.view_generators]
 
+    @override
     def loss(self, data: Data) -> Tensor:
         """Return the loss of a batch, for encoder, generators and anchor."""
         return self.contrast(data, self.views(data))
@@ -206,17 +205,6 @@ class AutoGCL(Method[Config]):
         if config.objective == "contrastive":
             return f"{cls.name}, objective: contrastive"
         return cls.name
-
-    @classmethod
-    @override
-    def default_anchor(cls, leaf_channels: int, config: Config) -> AnchorView:
-        return AnchorView(
-            leaf_channels,
-            config.hidden_channels,
-            config.hidden_channels * config.num_layers,
-            config.height,
-            config.tree,
-        )
 
     @classmethod
     @override

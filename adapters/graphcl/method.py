@@ -22,7 +22,6 @@ from sega_anchor.protocols import (
     Published,
     Settings,
     check_positive,
-    descend,
     unsupervised,
 )
 from sega_anchor.report import Result
@@ -117,16 +116,17 @@ class GraphCL(Method[Config]):
         self.head = projection_head(self.encoder.out_channels)
         self.augment = config.view()
         graph = [*self.encoder.parameters(), *self.head.parameters()]
-        self.optimizers = [torch.optim.Adam(graph, lr=config.lr)]
-        if anchor is not None:
-            tree = torch.optim.Adam(anchor.parameters(), lr=config.anchor_lr)
-            self.optimizers.append(tree)
+        self.optimizers = [
+            torch.optim.Adam(graph, lr=config.lr),
+            *self.anchor_optimizers(config.anchor_lr),
+        ]
 
     def project(self, data: Data) -> Tensor:
         """Return what the loss compares, ``(num_graphs, channels)``."""
         projected: Tensor = self.head(self.encode(data))
         return projected
 
+    @override
     def loss(self, data: Data) -> Tensor:
         """Return the contrastive loss of a batch."""
         z = self.project(data) if self.anchor is None else self.anchor(data)
@@ -134,25 +134,8 @@ class GraphCL(Method[Config]):
         return nt_xent(z, z_view, self.config.temperature, self.config.symmetric)
 
     @override
-    def step(self, data: Data) -> dict[str, float]:
-        loss = self.loss(data)
-        descend(loss, *self.optimizers)
-        return {"loss": loss.item()}
-
-    @override
     def encode(self, data: Data) -> Tensor:
         return self.encoder.encode(data)
-
-    @classmethod
-    @override
-    def default_anchor(cls, leaf_channels: int, config: Config) -> AnchorView:
-        return AnchorView(
-            leaf_channels,
-            config.hidden_channels,
-            config.hidden_channels * config.num_layers,
-            config.height,
-            config.tree,
-        )
 
     @classmethod
     @override

@@ -20,7 +20,6 @@ from sega_anchor.protocols import (
     Options,
     Published,
     Settings,
-    descend,
     unsupervised,
 )
 from sega_anchor.report import Result
@@ -78,10 +77,10 @@ class JOAO(Method[Config]):
         self.epoch_head = self._draw_head()
         lr, anchor_lr = config.rates()
         graph = [*self.encoder.parameters(), *self.heads.parameters()]
-        self.optimizers = [torch.optim.Adam(graph, lr=lr)]
-        if anchor is not None:
-            tree = torch.optim.Adam(anchor.parameters(), lr=anchor_lr)
-            self.optimizers.append(tree)
+        self.optimizers = [
+            torch.optim.Adam(graph, lr=lr),
+            *self.anchor_optimizers(anchor_lr),
+        ]
 
     def project(self, data: Data) -> Tensor:
         """Return the original graphs' side of the loss, ``(num_graphs, channels)``."""
@@ -93,6 +92,7 @@ class JOAO(Method[Config]):
         z: Tensor = self.project(data) if self.anchor is None else self.anchor(data)
         return z
 
+    @override
     def loss(self, data: Data) -> Tensor:
         """Return the contrastive loss of a batch, an augmentation drawn per graph."""
         z = self.original(data)
@@ -129,12 +129,6 @@ class JOAO(Method[Config]):
                 0, rows, self.heads[index](embedding[rows])
             )
         return projected
-
-    @override
-    def step(self, data: Data) -> dict[str, float]:
-        loss = self.loss(data)
-        descend(loss, *self.optimizers)
-        return {"loss": loss.item()}
 
     @override
     def end_of_epoch(self, loader: Collection[Data]) -> dict[str, Any]:
@@ -184,17 +178,6 @@ class JOAO(Method[Config]):
     @override
     def title(cls, config: Config) -> str:
         return cls.name if config.version == 1 else f"{cls.name}v2"
-
-    @classmethod
-    @override
-    def default_anchor(cls, leaf_channels: int, config: Config) -> AnchorView:
-        return AnchorView(
-            leaf_channels,
-            config.hidden_channels,
-            config.hidden_channels * config.num_layers,
-            config.height,
-            config.tree,
-        )
 
     @classmethod
     @override

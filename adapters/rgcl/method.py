@@ -23,7 +23,6 @@ from sega_anchor.protocols import (
     Published,
     Settings,
     check_positive,
-    descend,
     unsupervised,
 )
 from sega_anchor.report import Result
@@ -135,10 +134,10 @@ class RGCL(Method[Config]):
         self.estimator = RationaleEstimator(in_channels, config.hidden_channels)
         graph = [self.encoder, self.head, self.estimator]
         parameters = [p for module in graph for p in module.parameters()]
-        self.optimizers = [torch.optim.Adam(parameters, lr=config.lr)]
-        if anchor is not None:
-            tree = torch.optim.Adam(anchor.parameters(), lr=config.anchor_lr)
-            self.optimizers.append(tree)
+        self.optimizers = [
+            torch.optim.Adam(parameters, lr=config.lr),
+            *self.anchor_optimizers(config.anchor_lr),
+        ]
         self.scorer = copy.deepcopy(self.estimator).requires_grad_(False).eval()
 
     @override
@@ -153,6 +152,7 @@ class RGCL(Method[Config]):
         projected: Tensor = self.head(self.encoder.encode(data, weight))
         return projected
 
+    @override
     def loss(self, data: Data) -> Tensor:
         """Return the contrastive loss of a batch, both views drawn anew."""
         score = self.score(data)
@@ -190,12 +190,6 @@ class RGCL(Method[Config]):
         self.scorer.load_state_dict(self.estimator.state_dict())
 
     @override
-    def step(self, data: Data) -> dict[str, float]:
-        loss = self.loss(data)
-        descend(loss, *self.optimizers)
-        return {"loss": loss.item()}
-
-    @override
     def end_of_epoch(self, loader: Collection[Data]) -> dict[str, Any]:
         """Renew the scores that the next epoch's views are drawn by."""
         self.refresh()
@@ -204,17 +198,6 @@ class RGCL(Method[Config]):
     @override
     def encode(self, data: Data) -> Tensor:
         return self.encoder.encode(data)
-
-    @classmethod
-    @override
-    def default_anchor(cls, leaf_channels: int, config: Config) -> AnchorView:
-        return AnchorView(
-            leaf_channels,
-            config.hidden_channels,
-            config.hidden_channels * config.num_layers,
-            config.height,
-            config.tree,
-        )
 
     @classmethod
     @override

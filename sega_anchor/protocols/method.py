@@ -5,17 +5,39 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import asdict
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch_geometric.data import Data
 
+from ..minimise import Method as TreeMethod
 from ..view import AnchorView
 from .published import Published
 
-Config = TypeVar("Config")
+
+class HasTree(Protocol):
+    """What every method's configuration says of its encoders and trees."""
+
+    @property
+    def hidden_channels(self) -> int:
+        """Width of each layer of the encoders."""
+
+    @property
+    def num_layers(self) -> int:
+        """Layers of the graph encoder."""
+
+    @property
+    def height(self) -> int:
+        """Height of the coding trees."""
+
+    @property
+    def tree(self) -> TreeMethod:
+        """How trees are built."""
+
+
+Config = TypeVar("Config", bound=HasTree)
 
 
 class Method(nn.Module, ABC, Generic[Config]):
@@ -37,6 +59,7 @@ class Method(nn.Module, ABC, Generic[Config]):
     """
 
     name: ClassVar[str]
+    optimizers: list[Optimizer]
 
     def __init__(
         self,
@@ -52,8 +75,14 @@ class Method(nn.Module, ABC, Generic[Config]):
         self.generator = generator
 
     @abstractmethod
+    def loss(self, data: Data) -> Tensor:
+        """Return the loss of a batch that the encoders descend, views drawn anew."""
+
     def step(self, data: Data) -> dict[str, float]:
         """Make one optimisation step on a batch; return what it measured."""
+        loss = self.loss(data)
+        descend(loss, *self.optimizers)
+        return {"loss": loss.item()}
 
     @abstractmethod
     def encode(self, data: Data) -> Tensor:
@@ -80,10 +109,25 @@ class Method(nn.Module, ABC, Generic[Config]):
         """Return how tables call the baseline."""
         return cls.name
 
+    def anchor_optimizers(self, lr: float, fused: bool = False) -> list[Optimizer]:
+        """Return the anchor view's own Adam, or nothing without an anchor."""
+        if self.anchor is None:
+            return []
+        return [torch.optim.Adam(self.anchor.parameters(), lr=lr, fused=fused)]
+
     @classmethod
-    @abstractmethod
     def default_anchor(cls, leaf_channels: int, config: Config) -> AnchorView:
-        """Return the anchor view that ``anchor=True`` stands for."""
+        """Return the anchor view that ``anchor=True`` stands for.
+
+        It is as wide as all layers of the graph encoder side by side.
+        """
+        return AnchorView(
+            leaf_channels,
+            config.hidden_channels,
+            config.hidden_channels * config.num_layers,
+            config.height,
+            config.tree,
+        )
 
     @classmethod
     @abstractmethod
