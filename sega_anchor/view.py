@@ -88,6 +88,7 @@ class AnchorView(nn.Module):
                 f"{self.transform.height}: pass the same height to both"
             )
         self.in_channels = in_channels
+        self.out_channels = out_channels
         self.height = height
         self.max_degree = max_degree
         width = in_channels + (0 if max_degree is None else max_degree + 1)

@@ -180,3 +180,10 @@ def test_bad_values_are_refused_before_training(title, field, value, message) ->
     module, config = adapter(title)
     with pytest.raises(ValueError, match=message):
         module.Config(**{**dataclasses.asdict(config), field: value})
+
+
+def test_an_anchor_of_another_width_is_refused_before_training(dataset) -> None:
+    module, _ = adapter("AutoGCL")
+    leaves = HonestFeatures(100, "both", count=True)(dataset[0]).tree_x.size(1)
+    with pytest.raises(ValueError, match="out_channels=96, but 640 is the width"):
+        module.run(dataset, anchor=AnchorView(leaves), **SHORT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,6 +15,7 @@ from tqdm import tqdm
 from ..datasets import load
 from ..view import AnchorView
 from .features import DEGREE_CAPS, HonestFeatures, PublishedFeatures
+from .method import Method
 from .published import Published
 from .settings import Settings
 
@@ -76,6 +78,31 @@ def choose_features(
         return HonestFeatures(cap, *seen)
     hidden = 0 if published.attributes else attributes
     return PublishedFeatures(cap, hidden, published.loops, *seen)
+
+
+def choose_view(
+    method: type[Method[Any]],
+    anchor: AnchorView | bool | None,
+    leaf_channels: int,
+    config: Any,
+) -> AnchorView | None:
+    """Return the anchor view of a run, of the widths that the method needs."""
+    if anchor is None or anchor is False:
+        return None
+    default = method.default_anchor(leaf_channels, config)
+    if anchor is True:
+        return default
+    for name, what in (
+        ("in_channels", "number of features of the leaves under these settings"),
+        ("out_channels", f"width of what {method.name} compares"),
+    ):
+        wanted, given = getattr(default, name), getattr(anchor, name)
+        if given != wanted:
+            raise ValueError(
+                f"the anchor view has {name}={given!r}, but {wanted} is the "
+                f"{what}: pass {name}={wanted}"
+            )
+    return anchor
 
 
 def prepare(

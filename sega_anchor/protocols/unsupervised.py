@@ -23,6 +23,7 @@ from .prepare import (
     FOLDS,
     checksum,
     choose_features,
+    choose_view,
     find_graphs,
     find_labels,
     prepare,
@@ -83,16 +84,8 @@ class _Run:
         name, graphs, attributes = find_graphs(dataset, settings)
         self.labels = find_labels(graphs) if settings.evaluate_at else None
         features = choose_features(name, attributes, settings, published)
-        leaf_width = features(graphs[0]).tree_x.size(1)
-        self.view = anchor if isinstance(anchor, AnchorView) else None
-        if anchored and self.view is None:
-            self.view = method.default_anchor(leaf_width, config)
-        if self.view is not None and self.view.in_channels != leaf_width:
-            raise ValueError(
-                f"the leaves of {name} have {leaf_width} features under these "
-                "settings, but the anchor view has "
-                f"in_channels={self.view.in_channels}"
-            )
+        leaf_channels = features(graphs[0]).tree_x.size(1)
+        self.view = choose_view(method, anchor, leaf_channels, config)
         self.method = method
         self.config = config
         self.settings = settings
