@@ -52,7 +52,7 @@ def nt_xent(
             "anchor and view must both have shape (N, channels), got "
             f"{tuple(anchor.shape)} and {tuple(view.shape)}"
         )
-    similarity = _unit(anchor) @ _unit(view).t() / temperature
+    similarity = unit(anchor) @ unit(view).t() / temperature
     loss = _one_side(similarity, include_positive)
     if symmetric:
         loss = (loss + _one_side(similarity.t(), include_positive)) / 2
@@ -107,7 +107,16 @@ def _check_temperature(temperature: float) -> None:
         raise ValueError(f"temperature must be positive, got {temperature!r}")
 
 
-def _unit(x: Tensor) -> Tensor:
+def unit(x: Tensor) -> Tensor:
+    """Return rows of length 1; a zero row stays zero and has a modest gradient.
+
+    Differs from torch's normalize, which divides that gradient by 1e-12.
+
+    Example:
+        >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
+        tensor([[0.6000, 0.8000],
+                [0.0000, 0.0000]])
+    """
     norm = x.norm(dim=1, keepdim=True)
     return x / torch.where(norm > 0, norm, 1.0)
 

@@ -164,6 +164,22 @@ def test_the_anchor_is_the_only_difference(dataset, title) -> None:
 
 
 @pytest.mark.parametrize("title", CASES)
+def test_views_are_drawn_from_the_generator_alone(dataset, title) -> None:
+    _, config = adapter(title)
+    features = HonestFeatures(10)
+    batch = Batch.from_data_list([features(graph) for graph in dataset[:8]])
+    torch.manual_seed(0)
+    generator = torch.Generator()
+    model = method_of(title)(2, config, None, generator)
+    losses = []
+    for seed, other in ((0, 1), (0, 2), (3, 2)):
+        generator.manual_seed(seed)
+        torch.manual_seed(other)
+        losses.append(model.loss(batch).item())
+    assert losses[0] == losses[1] != losses[2]
+
+
+@pytest.mark.parametrize("title", CASES)
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from sega_anchor import nt_xent
+from sega_anchor.loss import nt_xent, unit
 
 Form = Literal["unsupervised", "transfer"]
 
@@ -61,21 +61,15 @@ def rgcl_loss(
             "x, rationale and complement must all have shape (N, channels), got "
             f"{tuple(x.shape)}, {tuple(rationale.shape)} and {tuple(complement.shape)}"
         )
-    unit = _unit(x)
-    own = (unit * _unit(rationale)).sum(dim=1) / temperature
-    others = (unit @ _unit(complement).t() / temperature).logsumexp(dim=1)
+    of_x, of_rationale = unit(x), unit(rationale)
+    own = (of_x * of_rationale).sum(dim=1) / temperature
+    others = (of_x @ unit(complement).t() / temperature).logsumexp(dim=1)
     log_b = own - torch.logaddexp(own, others)
     if form == "transfer":
         return nt_xent(x, rationale, temperature) - weight * log_b.mean()
-    within = (unit @ _unit(rationale).t() / temperature).logsumexp(dim=1)
+    within = (of_x @ of_rationale.t() / temperature).logsumexp(dim=1)
     log_weight = math.log(weight) if weight > 0 else -math.inf
     return -torch.logaddexp(own - within, log_b + log_weight).mean()
-
-
-def _unit(x: Tensor) -> Tensor:
-    # torch's normalize divides a zero vector's gradient by 1e-12.
-    norm = x.norm(dim=1, keepdim=True)
-    return x / torch.where(norm > 0, norm, 1.0)
 
 
 def check_loss(temperature: float, weight: float, form: str) -> None:
