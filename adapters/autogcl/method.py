@@ -230,7 +230,8 @@ def run(
 
     Args:
         dataset: name of a data set, or labelled graphs.
-        anchor: None for AutoGCL, True for SEGA on top, or your own anchor view.
+        anchor: None for AutoGCL, True for SEGA on top, or your own anchor
+            view; the loss is the method's own.
         config: hyper-parameters of the method.
         options: fields of :class:`~sega_anchor.protocols.Settings`.
 

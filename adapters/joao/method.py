@@ -209,8 +209,8 @@ def run(
 
     Args:
         dataset: name of a data set, or labelled graphs.
-        anchor: None for the published method, True for SEGA on top, or your own
-            anchor view.
+        anchor: None for the published method, True for SEGA on top, or your own anchor
+            view; the loss is the method's own.
         version: 1 or 2, shorthand for ``config.version``.
         config: hyper-parameters of the method.
         options: fields of :class:`~sega_anchor.protocols.Settings`.

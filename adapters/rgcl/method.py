@@ -221,7 +221,8 @@ def run(
 
     Args:
         dataset: name of a data set, or labelled graphs.
-        anchor: None for RGCL, True for SEGA-RGCL, or your own anchor view.
+        anchor: None for RGCL, True for SEGA-RGCL, or your own anchor
+            view; the loss is the method's own.
         config: hyper-parameters of the method.
         options: fields of :class:`~sega_anchor.protocols.Settings`.
 
