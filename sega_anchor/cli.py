@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if chosen.subcommand == "tree":
             _tree(chosen.tree)
         elif chosen.subcommand == "compare":
-            _compare(chosen.compare, methods)
+            _compare(chosen.compare)
         else:
             _run(chosen.run, methods)
         sys.stdout.flush()
@@ -118,26 +118,43 @@ def _compare_parser() -> ArgumentParser:
     return parser
 
 
-def _compare(chosen: Namespace, methods: dict[str, Any]) -> None:
+def run_pair(dataset: str, name: str, height: int = 5, **options: Any) -> Pair:
+    """Run one of COMPARED with and without the anchor, saying what comes out.
+
+    Args:
+        dataset: name of a data set.
+        name: key of COMPARED.
+        height: height of the coding trees.
+        options: fields of :class:`~sega_anchor.protocols.Settings`.
+    """
+    adapter, given = COMPARED[name]
+    module = importlib.import_module(f"adapters.{adapter}")
+    config = module.Config(height=height, **given)
+    results = []
+    for anchor in (None, True):
+        result = module.run(dataset, anchor=anchor, config=config, **options)
+        print(f"{result.config['label']}, {dataset}: {result.accuracy}", flush=True)
+        results.append(result)
+    return Pair(*results)
+
+
+def _compare(chosen: Namespace) -> None:
     options = {f.name: chosen[f.name] for f in fields(Settings)}
     settings = Settings(**options)
     if settings.evaluate_at == ():
         raise ValueError("evaluate_at is empty: compare needs epochs to evaluate")
+    if settings.evaluate_at and settings.epochs is None:
+        raise ValueError(
+            "evaluate_at is given without epochs, but the methods train for different "
+            "numbers of epochs: give both, or neither for what was published"
+        )
     for dataset in chosen.datasets:  # refuse what is missing before any training
         load(dataset, root=settings.root, archives=settings.archives)
-    cells = []
-    for name in chosen.methods:
-        adapter, given = COMPARED[name]
-        config = methods[adapter].Config(height=chosen.height, **given)
-        cells += [(d, methods[adapter], config) for d in chosen.datasets]
-    pairs = []
-    for dataset, module, config in cells:
-        results = []
-        for anchor in (None, True):
-            result = module.run(dataset, anchor=anchor, config=config, **options)
-            print(f"{result.config['label']}, {dataset}: {result.accuracy}", flush=True)
-            results.append(result)
-        pairs.append(Pair(*results))
+    pairs = [
+        run_pair(dataset, name, chosen.height, **options)
+        for name in chosen.methods
+        for dataset in chosen.datasets
+    ]
     print("\nEpoch and embedding chosen on validation folds:\n")
     print(comparison_table(pairs))
     print("\nThe graph encoder's embedding alone (G), epoch chosen likewise:\n")

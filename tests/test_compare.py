@@ -113,6 +113,7 @@ def test_a_gain_needs_the_same_seeds() -> None:
     [
         (["NO-SUCH-SET"], "unknown data set 'NO-SUCH-SET'"),
         (["synthetic", "--methods", "graphcl", "--evaluate_at", "[]"], "is empty"),
+        (["synthetic", "--evaluate_at", "[20]"], "without epochs, but the methods"),
         (["synthetic", "--height", "1"], "height must be an integer"),
         (["synthetic", "--epochs", "5", "--evaluate_at", "[6]"], "from 1 to 5"),
     ],

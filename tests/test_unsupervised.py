@@ -227,6 +227,7 @@ def labelled(count: int, classes: int = 2) -> list[Data]:
         (lambda: run("NO-SUCH-SET"), "unknown data set 'NO-SUCH-SET'"),
         (lambda: run("synthetic", batch_size=1), "batch_size must be at least 2"),
         (lambda: run("synthetic", protocol="quick"), "protocol must be 'honest' or"),
+        (lambda: run("synthetic", protocol=None), "protocol must be .* got None"),
         (lambda: run("synthetic", degree="all"), "degree must be"),
         (lambda: run("synthetic", evaluate_at=(3,)), "epochs from 1 to 2, got"),
         (lambda: run("synthetic", seeds=0), "seeds must be at least 1, got 0"),

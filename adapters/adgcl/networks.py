@@ -57,7 +57,6 @@ class WeightedGIN(nn.Module):
                 raise ValueError(f"{name} must be at least 1, got {value!r}")
         check_readout(readout)
         self.readout = readout
-        self.hidden_channels = hidden_channels
         self.out_channels = hidden_channels * (1 if readout == "last" else num_layers)
         widths = [in_channels] + [hidden_channels] * num_layers
         self.layers = nn.ModuleList(

@@ -11,11 +11,10 @@ several at once for different --methods, and to print the table of what is there
 from __future__ import annotations
 
 import argparse
-import importlib
 from pathlib import Path
 
-from sega_anchor.cli import COMPARED
-from sega_anchor.report import Pair, comparison_table, result_table
+from sega_anchor.cli import COMPARED, run_pair
+from sega_anchor.report import comparison_table, result_table
 
 EVALUATE_AT = {"adgcl": (30, 60, 90, 120, 150), "rgcl": (20, 40)}
 FIVE = [name for name in COMPARED if name != "graphcl"]
@@ -33,28 +32,21 @@ def main() -> None:
     parser.add_argument("--results", default="results")
     parser.add_argument("--all", action="store_true", help="evaluate as published")
     given = parser.parse_args()
-    pairs = []
-    for dataset in given.datasets:
-        for name in given.methods:
-            adapter, values = COMPARED[name]
-            module = importlib.import_module(f"adapters.{adapter}")
-            cells = []
-            for anchor in (None, True):
-                result = module.run(
-                    dataset,
-                    anchor=anchor,
-                    config=module.Config(**values),
-                    evaluate_at=None if given.all else EVALUATE_AT.get(name),
-                    protocol=given.protocol,
-                    seeds=given.seeds,
-                    archives=given.archives,
-                    root=given.root,
-                    results=given.results,
-                    jobs=1,
-                )
-                print(f"{dataset} {result.config['label']} {result.accuracy}")
-                cells.append(result)
-            pairs.append(Pair(*cells))
+    pairs = [
+        run_pair(
+            dataset,
+            name,
+            evaluate_at=None if given.all else EVALUATE_AT.get(name),
+            protocol=given.protocol,
+            seeds=given.seeds,
+            archives=given.archives,
+            root=given.root,
+            results=given.results,
+            jobs=1,
+        )
+        for dataset in given.datasets
+        for name in given.methods
+    ]
     text = [comparison_table(pairs), comparison_table(pairs, embedding="G")]
     text.append(comparison_table(pairs, choice="test"))
     text.append(result_table([r for p in pairs for r in (p.baseline, p.anchored)]))

@@ -75,7 +75,9 @@ class Settings:
         """Refuse values before any work starts."""
         for name, options in _WORDS:
             value = getattr(self, name)
-            if value not in get_args(options) and value is not None:
+            # What a method's authors fixed may stay open; the protocol may not.
+            left_open = value is None and name != "protocol"
+            if value not in get_args(options) and not left_open:
                 known = " or ".join(map(repr, get_args(options)))
                 raise ValueError(f"{name} must be {known}, got {value!r}")
         if self.batch_size is not None and self.batch_size < 2:
