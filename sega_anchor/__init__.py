@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from .encoder import TreeEncoder as TreeEncoder
 from .entropy import structural_entropy as structural_entropy
+from .forest import build_coding_trees as build_coding_trees
 from .loss import NTXent as NTXent
 from .loss import nt_xent as nt_xent
 from .minimise import build_coding_tree as build_coding_tree
@@ -33,6 +34,7 @@ __all__ = [
     "NTXent",
     "TreeEncoder",
     "build_coding_tree",
+    "build_coding_trees",
     "nt_xent",
     "structural_entropy",
 ]

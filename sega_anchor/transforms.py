@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import zlib
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -16,6 +18,8 @@ from torch_geometric.transforms import BaseTransform
 from typing_extensions import override
 
 from . import _kernels
+from .flat import one_by_one
+from .forest import Folder, build_coding_trees
 from .minimise import Method, build_coding_tree, check_build
 from .tree import CodingTree
 
@@ -40,6 +44,26 @@ class AddTree(BaseTransform, ABC):  # type: ignore[misc]
     @abstractmethod
     def tree(self, data: Data) -> CodingTree:
         """Build the tree of a single graph."""
+
+    def over(
+        self,
+        graphs: Sequence[Data],
+        *,
+        threads: int | None = None,
+        cache: Folder | None = None,
+    ) -> list[Data]:
+        """Attach trees to a whole data set, of which each graph is read once.
+
+        Args:
+            graphs: graphs or a PyG data set; left as they are.
+            threads: as in :func:`~sega_anchor.build_coding_trees`, for transforms that
+                can use them.
+            cache: likewise.
+
+        Returns:
+            The graphs with their trees, ready for a ``DataLoader``.
+        """
+        return [self(data) for data in one_by_one(graphs, "Building trees")]
 
     @override
     def forward(self, data: Data) -> Data:
@@ -91,7 +115,7 @@ class AddCodingTree(AddTree):
     def __init__(
         self,
         height: int = 3,
-        method: Method = "authors",
+        method: Method = "refined",
         weight: str | None = None,
     ) -> None:
         check_build(height, method)
@@ -114,6 +138,37 @@ class AddCodingTree(AddTree):
             height=self.height,
             method=self.method,
         )
+
+    @override
+    def over(
+        self,
+        graphs: Sequence[Data],
+        *,
+        threads: int | None = None,
+        cache: Folder | None = None,
+    ) -> list[Data]:
+        """Attach trees to a whole data set, built on all cores.
+
+        Each graph gets the tree that the transform gives it alone; see
+        :func:`~sega_anchor.build_coding_trees` for arguments and errors.
+
+        Example:
+            >>> path = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
+            >>> AddCodingTree(height=2).over([path, path])[1].tree_level
+            tensor([0, 0, 0, 1, 1, 2])
+        """
+        if type(self) is not AddCodingTree:  # may build other trees
+            return super().over(graphs)
+        seen = [copy.copy(data) for data in one_by_one(graphs)]
+        trees = build_coding_trees(
+            seen,
+            self.height,
+            method=self.method,
+            weight=self.weight,
+            threads=threads,
+            cache=cache,
+        )
+        return [attach(data, tree) for data, tree in zip(seen, trees, strict=True)]
 
     @override
     def __repr__(self) -> str:

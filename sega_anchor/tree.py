@@ -71,6 +71,14 @@ class CodingTree:
                 f"0, got levels {level.tolist()}"
             )
 
+    @classmethod
+    def trusted(cls, parent: Tensor, level: Tensor) -> CodingTree:
+        """Return a tree of tensors that are known to describe one, unchecked."""
+        tree = object.__new__(cls)
+        object.__setattr__(tree, "parent", parent)
+        object.__setattr__(tree, "level", level)
+        return tree
+
     @property
     def num_vertices(self) -> int:
         """Number of vertices of the graph, the nodes at level 0."""

@@ -64,7 +64,7 @@ class AnchorView(nn.Module):
         hidden_channels: int = 32,
         out_channels: int = 96,
         height: int = 3,
-        method: Method = "authors",
+        method: Method = "refined",
         max_degree: int | None = None,
         readout: Readout = "sum",
         link_input: bool = False,

@@ -1,4 +1,5 @@
 import math
+from typing import get_args
 
 import pytest
 import torch
@@ -9,8 +10,9 @@ from torch import Tensor
 
 from sega_anchor import CodingTree, build_coding_tree, structural_entropy
 from sega_anchor.datasets import load
+from sega_anchor.minimise import Method
 
-METHODS = ("authors", "paper")
+METHODS = get_args(Method)
 GRAPHS = (
     "path6 cycle6 star6 barbell3 two_k4 k5 disc_tri_tri disc_tri_edge_iso "
     "isolated_tail weighted5 edge2 path3 two_isolated petersen grid3x3 karate"
@@ -56,7 +58,9 @@ def check_tree(tree: CodingTree, n: int, height: int) -> None:
 def test_authors_build_the_reference_trees(name: str, height: int) -> None:
     graph = reference("coding_trees")["graphs"][name]
     edge_index, weight = tensors(graph["edges"])
-    tree = build_coding_tree(edge_index, graph["n"], weight, height=height)
+    tree = build_coding_tree(
+        edge_index, graph["n"], weight, height=height, method="authors"
+    )
     expected = graph["k"][str(height)]
     got = structural_entropy(tree, edge_index, weight)
     assert got == pytest.approx(expected["H_paper"], abs=1e-6)
@@ -86,7 +90,9 @@ def test_authors_on_all_of_mutag(tmp_path) -> None:
     dataset = load("MUTAG", root=tmp_path, archives=archives())
     for height in (2, 3, 4, 5):
         trees = [
-            build_coding_tree(data.edge_index, data.num_nodes, height=height)
+            build_coding_tree(
+                data.edge_index, data.num_nodes, height=height, method="authors"
+            )
             for data in dataset
         ]
         sizes = sum(torch.bincount(tree.level) for tree in trees)
@@ -118,7 +124,7 @@ def test_authors_equal_their_slow_twin(graph: tuple[int, Weights], height: int) 
     if not weights:
         return
     edge_index, weight = of_weights(weights)
-    tree = build_coding_tree(edge_index, n, weight, height=height)
+    tree = build_coding_tree(edge_index, n, weight, height=height, method="authors")
     slow = Authors(n, weights, height).partitions
     for nodes, groups in zip(tree.ancestors()[1:-1].tolist(), slow, strict=True):
         members: dict[int, set[int]] = {}
@@ -219,7 +225,10 @@ EDGE = torch.tensor([[0, 1], [1, 2]])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"method": "best"}, "method must be one of 'authors', 'paper', got 'best'"),
+        (
+            {"method": "best"},
+            "method must be one of 'refined', 'authors', 'paper', got 'best'",
+        ),
         ({"height": 1}, "height must be an integer of at least 2, got 1"),
         ({"height": 2.5}, "got 2.5"),
         ({"num_nodes": 2}, "num_nodes is 2, but edge_index names vertex 2"),

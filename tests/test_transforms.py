@@ -150,7 +150,7 @@ def test_random_trees_are_balanced_and_seeded() -> None:
 
 def test_transforms_show_every_parameter() -> None:
     assert repr(AddCodingTree()) == (
-        "AddCodingTree(height=3, method='authors', weight=None)"
+        "AddCodingTree(height=3, method='refined', weight=None)"
     )
     assert repr(AddRandomTree()) == "AddRandomTree(height=2, seed=0, branching=2)"
 

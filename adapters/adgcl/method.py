@@ -46,7 +46,8 @@ class Config:
         anchor_lr: learning rate of the anchor view; not published, that of the encoder.
         temperature: of the contrastive loss.
         height: height of the coding trees.
-        tree: how trees are built, "authors" or "paper".
+        tree: how trees are built, see ``build_coding_tree``; default "authors" under
+            protocol="paper", else "refined".
 
     Raises:
         ValueError: for a value that cannot be used.
@@ -61,14 +62,14 @@ class Config:
     anchor_lr: float = 0.001
     temperature: float = 0.2
     height: int = 5
-    tree: TreeMethod = "authors"
+    tree: TreeMethod | None = None
 
     def __post_init__(self) -> None:
         """Refuse values before any work starts."""
         check_positive(self, "hidden_channels", "num_layers", "temperature")
         check_positive(self, "lr", "view_lr", "anchor_lr")
         check_readout(self.readout)
-        check_build(self.height, self.tree)
+        check_build(self.height, self.tree or "refined")
         if not self.reg_lambda >= 0:
             raise ValueError(
                 f"reg_lambda must not be negative, got {self.reg_lambda!r}: it would "
@@ -187,7 +188,7 @@ class ADGCL(Method[Config]):
             config.hidden_channels,
             config.hidden_channels,
             config.height,
-            config.tree,
+            config.tree or "refined",
         )
 
     @classmethod

@@ -54,7 +54,8 @@ class Config:
         anchor_lr: learning rate of the anchor view.
         temperature: of the contrastive loss.
         height: height of the coding trees.
-        tree: how trees are built, "authors" or "paper".
+        tree: how trees are built, see ``build_coding_tree``; default "authors" under
+            protocol="paper", else "refined".
 
     Raises:
         ValueError: for a value that cannot be used.
@@ -69,7 +70,7 @@ class Config:
     anchor_lr: float = 0.001
     temperature: float = 0.5
     height: int = 5
-    tree: TreeMethod = "authors"
+    tree: TreeMethod | None = None
 
     def __post_init__(self) -> None:
         """Refuse values before any work starts."""
@@ -78,7 +79,7 @@ class Config:
             raise ValueError(f"objective must be {known}, got {self.objective!r}")
         check_positive(self, "hidden_channels", "num_layers", "temperature")
         check_positive(self, "lr", "generator_lr", "anchor_lr")
-        check_build(self.height, self.tree)
+        check_build(self.height, self.tree or "refined")
 
     def objective_with(self, anchored: bool) -> Objective:
         """Return the objective of a run with or without an anchor.

@@ -55,7 +55,8 @@ class Config:
         temperature: of the contrastive loss.
         symmetric: average the loss over both directions.
         height: height of the coding trees.
-        tree: how trees are built, "authors" or "paper".
+        tree: how trees are built, see ``build_coding_tree``; default "authors" under
+            protocol="paper", else "refined".
 
     Raises:
         ValueError: for a value that cannot be used.
@@ -71,13 +72,13 @@ class Config:
     temperature: float = 0.2
     symmetric: bool = False
     height: int = 5
-    tree: TreeMethod = "authors"
+    tree: TreeMethod | None = None
 
     def __post_init__(self) -> None:
         """Refuse values before any work starts."""
         self.view()
         NTXent(self.temperature)
-        check_build(self.height, self.tree)
+        check_build(self.height, self.tree or "refined")
         check_positive(self, "hidden_channels", "num_layers", "lr", "anchor_lr")
 
     def view(self) -> Augmentation:
@@ -145,7 +146,7 @@ class GraphCL(Method[Config]):
     @classmethod
     @override
     def released(cls, config: Config) -> Config:
-        return replace(config, variant=config.variant or "released")
+        return replace(super().released(config), variant=config.variant or "released")
 
 
 def run(

@@ -65,7 +65,8 @@ class Config:
         anchor_lr: learning rate of the anchor view; default that of the encoder.
         temperature: of the contrastive loss.
         height: height of the coding trees.
-        tree: how trees are built, "authors" or "paper".
+        tree: how trees are built, see ``build_coding_tree``; default "authors" under
+            protocol="paper", else "refined".
 
     Raises:
         ValueError: for a value that cannot be used.
@@ -85,7 +86,7 @@ class Config:
     anchor_lr: float | None = None
     temperature: float = 0.2
     height: int = 5
-    tree: TreeMethod = "authors"
+    tree: TreeMethod | None = None
 
     def __post_init__(self) -> None:
         """Refuse values before any work starts."""
@@ -102,7 +103,7 @@ class Config:
             name for name in ("lr", "anchor_lr") if getattr(self, name) is not None
         ]
         check_positive(self, *rates)
-        check_build(self.height, self.tree)
+        check_build(self.height, self.tree or "refined")
         if not self.gamma >= 0:
             raise ValueError(f"gamma must not be negative, got {self.gamma!r}")
         self.augmentations()

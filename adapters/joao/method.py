@@ -189,7 +189,7 @@ class JOAO(Method[Config]):
     @override
     def released(cls, config: Config) -> Config:
         return replace(
-            config,
+            super().released(config),
             variant=config.variant or "released",
             projection=config.projection or "bisection",
             estimation=config.estimation or "released",

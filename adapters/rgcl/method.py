@@ -59,7 +59,8 @@ class Config:
         anchor_lr: learning rate of the anchor view.
         temperature: of the contrastive loss.
         height: height of the coding trees.
-        tree: how trees are built, "authors" or "paper".
+        tree: how trees are built, see ``build_coding_tree``; default "authors" under
+            protocol="paper", else "refined".
 
     Raises:
         ValueError: for a value that cannot be used.
@@ -77,14 +78,14 @@ class Config:
     anchor_lr: float = 0.01
     temperature: float = 0.2
     height: int = 5
-    tree: TreeMethod = "authors"
+    tree: TreeMethod | None = None
 
     def __post_init__(self) -> None:
         """Refuse values before any work starts."""
         check_positive(self, "hidden_channels", "num_layers", "lr", "anchor_lr")
         check_loss(self.temperature, self.complement_weight, self.form)
         check_rho(self.rho)
-        check_build(self.height, self.tree)
+        check_build(self.height, self.tree or "refined")
         for name, options in (
             ("complement", Complement),
             ("variant", Variant),
@@ -207,7 +208,7 @@ class RGCL(Method[Config]):
     @classmethod
     @override
     def released(cls, config: Config) -> Config:
-        return replace(config, variant=config.variant or "released")
+        return replace(super().released(config), variant=config.variant or "released")
 
 
 def run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import torch
@@ -33,7 +33,7 @@ class HasTree(Protocol):
         """Height of the coding trees."""
 
     @property
-    def tree(self) -> TreeMethod:
+    def tree(self) -> TreeMethod | None:
         """How trees are built."""
 
 
@@ -126,7 +126,7 @@ class Method(nn.Module, ABC, Generic[Config]):
             config.hidden_channels,
             config.hidden_channels * config.num_layers,
             config.height,
-            config.tree,
+            config.tree or "refined",
         )
 
     @classmethod
@@ -140,7 +140,7 @@ class Method(nn.Module, ABC, Generic[Config]):
 
         A run under ``protocol="paper"`` begins with it.
         """
-        return config
+        return replace(config, tree=config.tree or "authors")  # type: ignore[type-var]
 
 
 def descend(loss: Tensor, *optimizers: Optimizer) -> None:

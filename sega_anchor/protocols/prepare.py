@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Data, InMemoryDataset
 from tqdm import tqdm
 
 from ..datasets import load
@@ -105,18 +107,32 @@ def choose_view(
     return anchor
 
 
+def find_cache(dataset: str | Sequence[Data], graphs: Sequence[Data]) -> Path | None:
+    """Return where the trees of a set known by name are kept: beside its files."""
+    if not isinstance(dataset, str) or not isinstance(graphs, InMemoryDataset):
+        return None
+    folder = Path(graphs.processed_dir).with_name("trees")
+    # Neither is there for a set without files; both may be another user's.
+    place = folder if folder.exists() else folder.parent
+    return folder if os.access(place, os.W_OK) else None
+
+
 def prepare(
     graphs: Sequence[Data],
     features: HonestFeatures | PublishedFeatures,
     view: AnchorView | None,
+    cache: Path | None = None,
+    threads: int | None = None,
 ) -> list[Data]:
     """Give every graph its features and its tree, and drop all else but the label."""
+    # The trees first: features may add self-loops.
+    if view is not None:
+        graphs = view.transform.over(graphs, threads=threads, cache=cache)
     keep = ("x", "tree_x", "edge_index", "tree_parent", "tree_level", "y")
     bar = tqdm(graphs, desc="Preparing graphs", disable=None, leave=False)
     prepared = []
     for data in bar:
-        # The tree first: features may add self-loops.
-        done = features(data if view is None else view.transform(data))
+        done = features(data)
         if view is None:
             del done["tree_x"]
         prepared.append(Data.from_dict({k: done[k] for k in keep if k in done}))

@@ -24,6 +24,7 @@ from .prepare import (
     checksum,
     choose_features,
     choose_view,
+    find_cache,
     find_graphs,
     find_labels,
     prepare,
@@ -95,7 +96,8 @@ class _Run:
         self.folding: Folding = "stratified"
         if settings.protocol == "paper":
             self.folding = published.folding
-        self.graphs = prepare(graphs, features, self.view)
+        cache = find_cache(dataset, graphs)
+        self.graphs = prepare(graphs, features, self.view, cache, settings.jobs)
         description = {
             "method": method.name,
             "label": _label(method.title(config), self.view, settings, published),

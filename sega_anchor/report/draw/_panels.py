@@ -1,0 +1,211 @@
+"""The two panels of the picture: the graph, and the tree."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.collections import (
+    EllipseCollection,
+    LineCollection,
+    PathCollection,
+    PolyCollection,
+)
+from matplotlib.figure import Figure
+from matplotlib.path import Path
+from scipy.spatial import ConvexHull
+
+from ._groups import Floats, Groups, Ints
+
+_STYLE = {"font.size": 7, "pdf.fonttype": 42, "svg.hashsalt": "sega-anchor"}
+#: matplotlib keeps its style in one place for all threads.
+_ONE_AT_A_TIME = threading.Lock()
+_WIDE, _SIDE, _TREE = 6.75, 2.75, 1.9  # inches: the page, the graph, the tree below it
+_ROOT = (0.25, 0.25, 0.25)
+_DIAMETER = 0.64  # of a vertex; the nearest one is about 1 away
+_FONT, _LEAST_FONT, _LETTER = 6.5, 4.0, 0.63  # points, and a letter's width per point
+_ANGLE = np.linspace(0, 2 * np.pi, 32, endpoint=False)
+_CIRCLE = np.stack([np.cos(_ANGLE), np.sin(_ANGLE)], axis=1)
+
+
+@contextmanager
+def paint(
+    groups: Groups,
+    edges: Ints,
+    xy: Floats,
+    columns: Floats,
+    colours: Floats,
+    words: Sequence[str],
+    lowest: int,
+) -> Iterator[Figure]:
+    """Yield the figure, in a style that is in force as long as it is looked at."""
+    wide, high = np.maximum(np.ptp(xy, axis=0) + 2, 5)
+    ratio = float(high / wide)
+    with _ONE_AT_A_TIME, style.context(["default", _STYLE]):
+        if ratio < 0.4:  # a long graph goes above its tree
+            top = ratio * _WIDE
+            figure = Figure(figsize=(_WIDE, top + _TREE))
+            graph = _axes(figure, 0, _TREE, _WIDE, top)
+            tree = _axes(figure, 0.3, 0.2, _WIDE - 0.35, _TREE - 0.3)
+        else:
+            tall = float(np.clip(_SIDE * ratio, 2.0, 2.9))
+            figure = Figure(figsize=(_WIDE, tall))
+            graph = _axes(figure, 0, 0, _SIDE, tall)
+            tree = _axes(figure, _SIDE + 0.35, 0.2, _WIDE - _SIDE - 0.4, tall - 0.25)
+        _paint_graph(graph, groups, edges, xy, colours, words)
+        _paint_tree(tree, groups, columns, colours, words, lowest)
+        yield figure
+
+
+def _axes(figure: Figure, *inches: float) -> Axes:
+    wide, high = figure.get_size_inches()
+    return figure.add_axes(tuple(np.array(inches) / [wide, high, wide, high]))
+
+
+def _paint_graph(
+    axes: Axes,
+    groups: Groups,
+    edges: Ints,
+    xy: Floats,
+    colours: Floats,
+    words: Sequence[str],
+) -> None:
+    n = len(xy)
+    low, high = xy.min(axis=0), xy.max(axis=0)
+    half = np.maximum((high - low) / 2 + 1, 2.5)
+    (left, right), (bottom, top) = ((low + high) / 2 + [[-1], [1]] * half).T
+    axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
+    axes.set_axis_off()
+    unit = _points(axes)
+    size = np.full(n, _DIAMETER)
+    vertices = EllipseCollection(size, size, np.zeros(n), units="xy", offsets=xy)
+    vertices.set(offset_transform=axes.transData, facecolors=colours[:n], zorder=2)
+    vertices.set(edgecolors="white", linewidths=min(0.4, 0.05 * unit))
+    axes.add_collection(_hulls(groups, xy, colours))
+    axes.add_collection(_lines(groups, edges, xy, colours))
+    axes.add_collection(vertices)
+    longest = max(map(len, words), default=0)
+    font = min(_FONT, _DIAMETER * unit / (_LETTER * longest + 0.3))
+    if font >= _LEAST_FONT:
+        dark = colours[:n] @ [0.299, 0.587, 0.114] < 0.45
+        for place, word, on_dark in zip(xy, words, dark, strict=False):
+            text = axes.text(
+                place[0], place[1], word, fontsize=font, parse_math=False, ha="center"
+            )
+            text.set(va="center_baseline", color="white" if on_dark else "black")
+
+
+def _hulls(groups: Groups, xy: Floats, colours: Floats) -> PolyCollection:
+    """Return soft shapes round the groups of the first two splits, larger below.
+
+    A shape that would hold a vertex of another group is left out.
+    """
+    size, depth = groups.size, groups.depth
+    split = np.append(depth[:-1] > depth[groups.above[:-1]], False)
+    shapes, shown = [], []
+    for node in np.flatnonzero(split & (size > 1) & (depth <= 2))[::-1]:
+        reach = 0.85 if depth[node] == 1 else 0.6
+        around = (xy[groups.members(node), None] + reach * _CIRCLE).reshape(-1, 2)
+        hull = ConvexHull(around)
+        inside = hull.equations @ np.column_stack([xy, np.ones(len(xy))]).T < 0
+        if inside.all(axis=0).sum() == size[node]:
+            shapes.append(around[hull.vertices])
+            shown.append(node)
+    soft = PolyCollection(shapes, linewidths=0.5, zorder=0)
+    soft.set_facecolor([(*colours[node], 0.15) for node in shown])
+    soft.set_edgecolor([(*colours[node], 0.6) for node in shown])
+    return soft
+
+
+def _lines(groups: Groups, edges: Ints, xy: Floats, colours: Floats) -> LineCollection:
+    """Return the edges, those of smaller groups on top; many edges are paler."""
+    common = groups.common(edges)
+    order = np.argsort(groups.depth[common], kind="stable")
+    common = common[order]
+    between = groups.depth[common] == 0
+    pale = min(edges.shape[1] / 4000, 0.5)
+    shade = np.where(between[:, None], 0.75, 0.9 * colours[common])
+    width = np.where(between, 0.4, 0.7) * np.clip(7.5 / len(xy) ** 0.5, 0.35, 1)
+    lines = LineCollection(list(xy[edges.T[order]]), linewidths=width, zorder=1)
+    lines.set_color(shade * (1 - pale) + pale)
+    return lines
+
+
+def _paint_tree(
+    axes: Axes,
+    groups: Groups,
+    columns: Floats,
+    colours: Floats,
+    words: Sequence[str],
+    lowest: int,
+) -> None:
+    height, n = groups.rows.shape[0] - 1, groups.rows.shape[1]
+    left, right = -1.0, float(columns.max()) + 1
+    axes.set(xlim=(left, right), ylim=(-0.06 * height, 1.05 * height), ylabel="level")
+    axes.set_yticks(range(height + 1), [str(lowest + i) for i in range(height + 1)])
+    axes.set_xticks([])
+    axes.tick_params(length=0, pad=1.5)
+    axes.spines[:].set_visible(False)
+    axes.hlines(range(height + 1), left, right, color="0.9", linewidth=0.4, zorder=0)
+    unit = _points(axes)
+    level = np.zeros(len(columns))
+    level[groups.rows] = np.arange(height + 1)[:, None]
+    branches = PathCollection(_branches(groups, columns, level), facecolors="none")
+    branches.set(edgecolors=colours[:-1], linewidths=np.clip(0.3 * unit, 0.25, 0.9))
+    axes.add_collection(branches)
+    shown = np.bincount(groups.above[:-1], minlength=len(columns)) != 1
+    shown[-1] = True
+    wide = np.full(len(columns), np.clip(1.6 * unit, 2.0, 5.0))
+    wide[:n] = np.clip(0.8 * unit, 0.8, 3.5)
+    fill = np.vstack([colours[:-1], _ROOT])[shown]
+    axes.scatter(columns[shown], level[shown], wide[shown] ** 2, fill, lw=0, zorder=2)
+    _name_leaves(axes, columns[:n], words, unit)
+
+
+def _branches(groups: Groups, columns: Floats, level: Floats) -> list[Path]:
+    """Return a curve from each node but the root up to its parent."""
+    ends = zip(columns[:-1], columns[groups.above[:-1]], level[:-1], strict=True)
+    codes = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
+    return [
+        Path([(a, y), (a, y + 0.5), (b, y + 0.5), (b, y + 1)], codes)
+        for a, b, y in ends
+    ]
+
+
+def _name_leaves(
+    axes: Axes, columns: Floats, words: Sequence[str], unit: float
+) -> None:
+    """Write the names below the leaves, upright if need be, or not at all."""
+    longest = max(map(len, words), default=0)
+    if not longest:
+        return
+    font = (unit - 1) / (_LETTER * longest)
+    upright = font < _LEAST_FONT
+    font = min(_FONT, unit - 0.6 if upright else font)
+    if font < _LEAST_FONT:
+        return
+    axes.set_xticks(columns, words, fontsize=font, parse_math=False)
+    if upright:
+        axes.tick_params(axis="x", rotation=90)
+        box = axes.get_position()
+        more = (longest * _LETTER * font / 72 - 0.1) / _inches(axes)[1]
+        if more > 0:
+            axes.set_position((box.x0, box.y0 + more, box.width, box.height - more))
+
+
+def _points(axes: Axes) -> float:
+    """Return the length of one unit of the horizontal axis in points."""
+    axes.apply_aspect()
+    inches = axes.get_position().width * _inches(axes)[0]
+    return float(72 * inches / np.ptp(axes.get_xlim()))
+
+
+def _inches(axes: Axes) -> Floats:
+    """Return the width and height of the whole figure."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return figure.get_size_inches()
