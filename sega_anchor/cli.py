@@ -5,21 +5,17 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
-from . import __version__
-from .datasets import load
-from .edgelist import read_edge_list
-from .entropy import structural_entropy
-from .minimise import Method, build_coding_tree
-from .protocols import Settings
-from .report import Pair, comparison_table, result_table, table
-from .report.draw import check_drawing, draw
-from .tree import CodingTree
+from . import __version__, _tree_command
+
+# What only one command needs is imported there, so that the others start soon.
+if TYPE_CHECKING:
+    from .report import Pair
 
 METHODS = ("adgcl", "autogcl", "graphcl", "joao", "rgcl")
 #: What ``compare`` compares: a name, the adapter, what its Config is given.
@@ -46,15 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         >>> main(["tree", "no-such-file"])  # and says why on standard error
         2
     """
-    parser, methods = _parser()
-    chosen = parser.parse_args(None if arguments is None else list(arguments))
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        if chosen.subcommand == "tree":
-            _tree(chosen.tree)
-        elif chosen.subcommand == "compare":
-            _compare(chosen.compare)
-        else:
-            _run(chosen.run, methods)
+        chosen = _parser(words).parse_args(words)
+        _COMMANDS[chosen.subcommand][2](chosen[chosen.subcommand])
         sys.stdout.flush()
     except ValueError as error:
         print(f"sega-anchor: {error}", file=sys.stderr)
@@ -67,19 +58,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> tuple[ArgumentParser, dict[str, Any]]:
+def _parser(words: Sequence[str]) -> ArgumentParser:
+    """Return the parser; only the commands among the words get their arguments."""
     parser = ArgumentParser(
         prog="sega-anchor",
-        description="Anchor views for graph contrastive learning.",
+        description="Anchor views for graph contrastive learning, and coding trees.",
         version=__version__,
     )
     commands = parser.add_subcommands()
-    run = ArgumentParser(description="Train a method without labels and evaluate it.")
-    commands.add_subcommand("run", run)
-    chooser = run.add_subcommands(dest="method")
-    methods = {name: importlib.import_module(f"adapters.{name}") for name in METHODS}
-    for name, module in methods.items():
-        one = ArgumentParser(description=(module.__doc__ or "").split("\n")[0])
+    for name, (description, add_arguments, _) in _COMMANDS.items():
+        one = ArgumentParser(description=description)
+        commands.add_subcommand(name, one, help=description.split(". ")[0])
+        if name in words:
+            add_arguments(one)
+    return parser
+
+
+def _add_run(parser: ArgumentParser) -> None:
+    from .protocols import Settings
+
+    chooser = parser.add_subcommands(dest="method")
+    for name in METHODS:
+        module = importlib.import_module(f"adapters.{name}")
+        title = (module.__doc__ or "").split("\n")[0]
+        one = ArgumentParser(description=title)
         one.add_argument("dataset", type=str, help="TU set by name, or 'synthetic'")
         one.add_argument(
             "--anchor", action="store_true", help="put the anchor view in (SEGA)"
@@ -87,23 +89,12 @@ def _parser() -> tuple[ArgumentParser, dict[str, Any]]:
         one.add_class_arguments(module.Config)
         one.add_class_arguments(Settings)
         one.set_defaults({"results": "results"})
-        chooser.add_subcommand(name, one)
-    commands.add_subcommand("compare", _compare_parser())
-    tree = ArgumentParser(description="Build the coding tree of one edge list.")
-    tree.add_argument("file", type=str, help="lines 'u v' or 'u v weight'")
-    tree.add_argument("--height", type=int, default=3, help="level of the root")
-    tree.add_argument("--method", type=Method, default="authors", help="builder")
-    tree.add_argument("--plot", type=str, default=None, help="image file to write")
-    commands.add_subcommand("tree", tree)
-    return parser, methods
+        chooser.add_subcommand(name, one, help=title)
 
 
-def _compare_parser() -> ArgumentParser:
-    parser = ArgumentParser(
-        description="Run methods with and without the anchor and print the layout of "
-        "the paper's Table 4. Stop it at any time and start it again: what is on "
-        "record is not computed again."
-    )
+def _add_compare(parser: ArgumentParser) -> None:
+    from .protocols import Settings
+
     parser.add_argument("datasets", type=str, nargs="+", help="TU sets by name")
     parser.add_argument(
         "--methods",
@@ -115,7 +106,6 @@ def _compare_parser() -> ArgumentParser:
     parser.add_argument("--height", type=int, default=5, help="of the coding trees")
     parser.add_class_arguments(Settings)
     parser.set_defaults({"results": "results", "seeds": 3})
-    return parser
 
 
 def run_pair(dataset: str, name: str, height: int = 5, **options: Any) -> Pair:
@@ -127,6 +117,8 @@ def run_pair(dataset: str, name: str, height: int = 5, **options: Any) -> Pair:
         height: height of the coding trees.
         options: fields of :class:`~sega_anchor.protocols.Settings`.
     """
+    from .report import Pair
+
     adapter, given = COMPARED[name]
     module = importlib.import_module(f"adapters.{adapter}")
     config = module.Config(height=height, **given)
@@ -139,6 +131,10 @@ def run_pair(dataset: str, name: str, height: int = 5, **options: Any) -> Pair:
 
 
 def _compare(chosen: Namespace) -> None:
+    from .datasets import load
+    from .protocols import Settings
+    from .report import comparison_table, result_table
+
     options = {f.name: chosen[f.name] for f in fields(Settings)}
     settings = Settings(**options)
     if settings.evaluate_at == ():
@@ -169,8 +165,11 @@ def _compare(chosen: Namespace) -> None:
     )
 
 
-def _run(chosen: Namespace, methods: dict[str, Any]) -> None:
-    module = methods[chosen.method]
+def _run(chosen: Namespace) -> None:
+    from .protocols import Settings
+    from .report import result_table
+
+    module = importlib.import_module(f"adapters.{chosen.method}")
     given = chosen[chosen.method]
     config = module.Config(**{f.name: given[f.name] for f in fields(module.Config)})
     options = {f.name: given[f.name] for f in fields(Settings)}
@@ -185,42 +184,25 @@ def _run(chosen: Namespace, methods: dict[str, Any]) -> None:
         print(f"Record: {result.record}")
 
 
-def _tree(chosen: Namespace) -> None:
-    if chosen.plot:
-        check_drawing()
-    edge_index, weight, names = read_edge_list(chosen.file)
-    tree = build_coding_tree(
-        edge_index, len(names), weight, height=chosen.height, method=chosen.method
-    )
-    entropy = structural_entropy(tree, edge_index, weight)
-    if chosen.plot:
-        draw(tree, edge_index, chosen.plot)
-        print(f"picture: {chosen.plot}")
-    print(
-        f"{len(names)} vertices, {edge_index.size(1)} edges, height {tree.height}, "
-        f"method {chosen.method}"
-    )
-    print(f"structural entropy: {entropy:.6f} bits")
-    counts = [int((tree.level == level).sum()) for level in range(tree.height + 1)]
-    rows = [[str(level), str(count)] for level, count in enumerate(counts)]
-    print(table(["level", "nodes"], rows[::-1]))
-    print("\n".join(_outline(tree, names)))
-
-
-def _outline(tree: CodingTree, names: list[str]) -> list[str]:
-    """Return the tree as indented lines, one for each node right above vertices."""
-    lines = []
-    stack: list[tuple[Any, int]] = [(tree.nested(), 0)]
-    while stack:
-        node, depth = stack.pop()
-        if all(isinstance(child, int) for child in node):
-            lines.append("  " * depth + " ".join(names[v] for v in node))
-        elif len(node) == 1:  # a unary node only lengthens the branch
-            stack.append((node[0], depth))
-        else:
-            lines.append("  " * depth + "+")
-            stack.extend((child, depth + 1) for child in reversed(node))
-    return lines
+#: Each command: what it does, what adds its arguments, what runs it.
+_COMMANDS: dict[
+    str,
+    tuple[str, Callable[[ArgumentParser], None], Callable[[Namespace], None]],
+] = {
+    "run": ("Train a method without labels and evaluate it.", _add_run, _run),
+    "compare": (
+        "Run methods with and without the anchor and print the layout of the paper's "
+        "Table 4. Stop it at any time and start it again: what is on record is not "
+        "computed again.",
+        _add_compare,
+        _compare,
+    ),
+    "tree": (
+        "Build the coding tree of one graph.",
+        _tree_command.add_arguments,
+        _tree_command.run,
+    ),
+}
 
 
 if __name__ == "__main__":

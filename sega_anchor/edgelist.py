@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import math
+import re
+import sys
+import warnings
+import zlib
+from array import array
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
+EdgeList = tuple[Tensor, Tensor | None, list[str]]
 
-def read_edge_list(path: str | Path) -> tuple[Tensor, Tensor | None, list[str]]:
+#: From a word that begins with # or % to the end of the line.
+_COMMENT = re.compile(rb"[#%](?<![^\s].)[^\n\r]*")
+#: Integers that are written otherwise than Python writes them, such as 007, +7, -0.
+_UNUSUAL = re.compile(rb"\s(?:\+|-?0[0-9]|-0)")
+_INTEGER = re.compile("-?[0-9]{1,1000}")
+
+
+def read_edge_list(path: str | Path) -> EdgeList:
     r"""Read ``u v`` or ``u v weight`` lines; names of vertices may be any words.
 
-    Empty lines and lines that begin with # are skipped. Commas count as blanks.
+    Empty lines are skipped, and what follows a word that begins with # or %. Commas
+    count as blanks.
 
     Args:
-        path: a text file.
+        path: a text file in UTF-8, as it is or compressed by gzip; ``"-"`` is standard
+            input.
 
     Returns:
         edge_index: LongTensor ``(2, num_edges)``.
@@ -23,8 +42,9 @@ def read_edge_list(path: str | Path) -> tuple[Tensor, Tensor | None, list[str]]:
             come in order of appearance.
 
     Raises:
-        ValueError: naming the line, for a line of another shape, a weight that is no
-            number, or a file without edges.
+        ValueError: naming the line, for a line of another shape or a weight that is
+            negative or no finite number; for a file that cannot be read or holds no
+            edges.
 
     Example:
         >>> import tempfile, pathlib
@@ -35,43 +55,99 @@ def read_edge_list(path: str | Path) -> tuple[Tensor, Tensor | None, list[str]]:
         >>> edge_index.tolist(), weight.tolist(), names
         ([[0, 1], [1, 2]], [2.0, 1.0], ['a', 'b', 'c'])
     """
+    where = "standard input" if str(path) == "-" else str(path)
+    content = _content(path, where)
+    if content.startswith(b"%%MatrixMarket"):
+        raise ValueError(
+            f"{where} is a Matrix Market file: read it with scipy.io.mmread and give "
+            "the matrix to build_coding_tree"
+        )
+    content = _COMMENT.sub(b"", content.replace(b",", b" "))
+    return _integers(content) or _words(content, where)
+
+
+def _content(path: str | Path, where: str) -> bytes:
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"cannot read the edge list {str(path)!r}: {error}") from error
-    pairs, weights = _parse(text, str(path))
-    names = list(dict.fromkeys(name for pair in pairs for name in pair))
-    if all(name.isdecimal() for name in names):
+        standard = str(path) == "-"
+        content = sys.stdin.buffer.read() if standard else Path(path).read_bytes()
+        if content.startswith(b"\x1f\x8b"):
+            content = gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"cannot read the edge list {where!r}: {error}") from error
+    return content.removeprefix(b"\xef\xbb\xbf")
+
+
+def _integers(content: bytes) -> EdgeList | None:
+    """Read fast what holds integers in their usual form only; None for all else."""
+    first = re.search(rb"\S[^\n\r]*", content)
+    if not first or _UNUSUAL.search(b" " + first.group()) or _UNUSUAL.search(content):
+        return None
+    width = len(first.group().split())
+    if width not in (2, 3):
+        return None
+    columns = [("u", np.int64), ("v", np.int64), ("weight", np.float64)][:width]
+    try:
+        with warnings.catch_warnings():  # older NumPy only warns of 1.0 for 1
+            warnings.simplefilter("error", DeprecationWarning)
+            rows = np.loadtxt(_lines(content), columns, comments=None, ndmin=1)
+    except (ValueError, DeprecationWarning):
+        return None
+    weight = rows["weight"].copy() if width == 3 else None
+    if weight is not None and not (np.isfinite(weight) & (weight >= 0)).all():
+        return None
+    ends = torch.from_numpy(np.stack([rows["u"], rows["v"]]))
+    ids, edge_index = torch.unique(ends, return_inverse=True)
+    names = list(map(str, ids.tolist()))
+    return edge_index, None if weight is None else torch.from_numpy(weight), names
+
+
+def _words(content: bytes, where: str) -> EdgeList:
+    """Read anything, line by line, and say which line is wrong."""
+    index: dict[str, int] = {}
+    ends, weights, width = array("q"), array("d"), 0
+    try:
+        for number, line in enumerate(_lines(content), 1):
+            words = line.split()
+            if not words:
+                continue
+            width = width or len(words)
+            if len(words) != width or not 2 <= width <= 3:
+                raise ValueError(f"{where}, line {number}: {_shape(words)}")
+            ends.append(index.setdefault(words[0], len(index)))
+            ends.append(index.setdefault(words[1], len(index)))
+            if width == 3:
+                weights.append(_weight(words[2], f"{where}, line {number}"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{where} is not text in UTF-8: {error}") from error
+    if not ends:
+        raise ValueError(f"{where} holds no edges")
+    names = list(index)
+    if all(map(_INTEGER.fullmatch, names)):
         names.sort(key=int)
-    index = {name: i for i, name in enumerate(names)}
-    edges = torch.tensor([[index[u] for u, _ in pairs], [index[v] for _, v in pairs]])
-    weight = torch.tensor(weights, dtype=torch.double) if weights else None
-    return edges, weight, names
+    rank = {name: i for i, name in enumerate(names)}
+    place = torch.tensor([rank[name] for name in index])
+    edge_index = place[torch.from_numpy(np.array(ends).reshape(-1, 2).T)]
+    weight = torch.from_numpy(np.array(weights)) if weights else None
+    return edge_index, weight, names
 
 
-def _parse(text: str, path: str) -> tuple[list[tuple[str, str]], list[float]]:
-    """Return the pairs of names and the weights, as many as pairs or none."""
-    pairs: list[tuple[str, str]] = []
-    weights: list[float] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        words = line.replace(",", " ").split()
-        if not words or words[0].startswith("#"):
-            continue
-        where = f"{path}, line {number}"
-        if len(words) not in (2, 3):
-            raise ValueError(f"{where}: expected 'u v' or 'u v weight', got {line!r}")
-        pairs.append((words[0], words[1]))
-        if len(words) == 3:
-            weights.append(_number(words[2], where))
-        if weights and len(weights) != len(pairs):
-            raise ValueError(f"{where}: either all edges have a weight or none")
-    if not pairs:
-        raise ValueError(f"{path} holds no edges")
-    return pairs, weights
+def _lines(content: bytes) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8")
 
 
-def _number(word: str, where: str) -> float:
+def _shape(words: list[str]) -> str:
+    if len(words) in (2, 3):
+        return "either all edges have a weight or none"
+    return f"expected 'u v' or 'u v weight', got {' '.join(words)[:60]!r}"
+
+
+def _weight(word: str, where: str) -> float:
     try:
-        return float(word)
+        weight = float(word)
     except ValueError:
         raise ValueError(f"{where}: the weight {word!r} is not a number") from None
+    if not (math.isfinite(weight) and weight >= 0):
+        raise ValueError(
+            f"{where}: the weight must be finite and not negative, got {word}"
+        )
+    return weight

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -12,8 +13,6 @@ from typing_extensions import override
 
 if TYPE_CHECKING:
     import networkx
-
-Nested = int | list["Nested"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,23 +103,67 @@ class CodingTree:
             rows.append(self.parent[rows[-1]])
         return torch.stack(rows)
 
-    def nested(self) -> Nested:
-        """Return the tree as nested lists of vertices, children by first vertex."""
-        content: list[Nested] = list(range(self.num_vertices))
-        first = list(range(self.num_vertices))
-        children: dict[int, list[int]] = {}
-        for node, above in enumerate(self.parent.tolist()):
-            if node >= self.num_vertices:
-                below = sorted(children[node], key=lambda child: first[child])
-                content.append([content[child] for child in below])
-                first.append(first[below[0]])
-            children.setdefault(above, []).append(node)
-        return content[-1]
+    def partition(self, level: int) -> Tensor:
+        """Return the group of each vertex at a level, LongTensor ``(num_vertices,)``.
+
+        Groups are numbered from 0 in the order of the tree's nodes at the level. At
+        level 0 each vertex is alone, at the level of the root all are together.
+
+        Args:
+            level: from 0 to ``height``.
+
+        Raises:
+            ValueError: for another level.
+
+        Example:
+            >>> tree = CodingTree(torch.tensor([3, 3, 4, 5, 5, -1]),
+            ...                   torch.tensor([0, 0, 0, 1, 1, 2]))
+            >>> tree.partition(1)
+            tensor([0, 0, 1])
+        """
+        if level not in range(self.height + 1):
+            raise ValueError(f"level must be from 0 to {self.height}, got {level!r}")
+        node = torch.arange(self.num_vertices)
+        for _ in range(level):
+            node = self.parent[node]
+        return node - int((self.level < level).sum())
+
+    def nested(self, names: Sequence[Any] | None = None) -> list[Any]:
+        """Return the tree as nested lists of vertices, children by first vertex.
+
+        Args:
+            names: what to write for each vertex, such as ``list(G)`` of a networkx
+                graph; default its number.
+
+        Raises:
+            ValueError: if there are not as many names as vertices.
+
+        Example:
+            >>> tree = CodingTree(torch.tensor([3, 3, 4, 5, 5, -1]),
+            ...                   torch.tensor([0, 0, 0, 1, 1, 2]))
+            >>> tree.nested(), tree.nested("abc")
+            ([[0, 1], [2]], [['a', 'b'], ['c']])
+        """
+        n = self.num_vertices
+        if names is not None and len(names) != n:
+            raise ValueError(f"the tree has {n} vertices, got {len(names)} names")
+        parent = self.parent.tolist()
+        content = [*(range(n) if names is None else names), *([] for _ in parent[n:])]
+        for nodes in self.ancestors()[:-1].tolist():
+            for node in dict.fromkeys(nodes):  # once, in the order of first vertices
+                content[parent[node]].append(content[node])
+        nested: list[Any] = content[-1]
+        return nested
 
     def to_networkx(self) -> networkx.DiGraph:
         """Return a ``networkx.DiGraph`` with edges from parent to child.
 
         Each node carries its ``level``.
+
+        Example:
+            >>> tree = CodingTree(torch.tensor([2, 2, -1]), torch.tensor([0, 0, 1]))
+            >>> tree.to_networkx().edges
+            OutEdgeView([(2, 0), (2, 1)])
         """
         import networkx
 

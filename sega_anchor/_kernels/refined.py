@@ -15,34 +15,63 @@ from .rules import MERGE
 from .squeeze import squeeze
 from .types import Dendrogram, Floats, Graph, Ints, Levels
 
-TURNS = 5
-SMALL = 512  # edges; a graph of no more gets a second start
+TURNS = np.int64(5)
+SMALL = 512  # edges; graphs of no more have the authors' tree as a second start
 
 
 @njit(cache=True, nogil=True)
 def refined(graph: Graph, degree: Floats, labels: Ints) -> None:
     """Fill ``labels``, the nested partitions of levels 1 to height - 1.
 
-    Two starts: single vertices, and in small graphs the authors' tree, so that no
-    tree is worse than theirs.
+    Where the height is near what a binary tree of the vertices needs, entropy hardly
+    falls with the height any more, and a search may end above that for a lower tree.
+    So with 2 ** (2 * height - 3) vertices or fewer the lower heights are tried too.
     """
     n = degree.size
+    rows = labels.shape[0]
+    tree = new_levels(rows + 1, n)
+    row = 0  # rows before it hold chains: the tree is lower than asked for
+    while row < rows - 1 and 1 << (2 * (rows - row) - 1) >= n:
+        row += 1
+    for v in range(n):
+        labels[:, v] = v
     best = np.inf
-    other = np.empty(labels.shape, np.int64)
-    for start in range(1 if graph.indices.size > 2 * SMALL else 2):
-        if start == 0:
-            for v in range(n):
-                other[:, v] = v
-        else:
-            authors(graph, degree, other)
-        cost = improve(graph, degree, other, start == 0)
-        if cost < best:
-            best = cost
-            labels[:] = other
+    for first in range(row, -1, -1):
+        best = start(graph, degree, labels, first, tree, best)
 
 
 @njit(cache=True, nogil=True)
-def improve(graph: Graph, degree: Floats, labels: Ints, chains: bool) -> float:
+def start(
+    graph: Graph, degree: Floats, labels: Ints, row: int, tree: Levels, best: float
+) -> float:
+    """Search among trees of the lower height; keep what costs less than ``best``.
+
+    From single vertices, and in small graphs from the authors' tree if that is better,
+    at height 2 in any case.
+    """
+    n = degree.size
+    now = lower(tree, labels.shape[0] - row + 1)
+    found = np.empty((labels.shape[0] - row, n), np.int64)
+    for v in range(n):
+        found[:, v] = v
+    cost = improve(graph, degree, found, now, True)
+    if cost < best:
+        best = cost
+        labels[row:] = found
+    if graph.indices.size <= 2 * SMALL:
+        authors(graph, degree, found)
+        if found.shape[0] == 1 or fill_levels(graph, degree, found, now) < best:
+            cost = improve(graph, degree, found, now, False)
+            if cost < best:
+                best = cost
+                labels[row:] = found
+    return best
+
+
+@njit(cache=True, nogil=True)
+def improve(
+    graph: Graph, degree: Floats, labels: Ints, tree: Levels, chains: bool
+) -> float:
     """Climb and squeeze in turns, in place; return the cost.
 
     The cost of a tree is sum of cross * log(vol) over its nodes, an increasing function
@@ -51,7 +80,6 @@ def improve(graph: Graph, degree: Floats, labels: Ints, chains: bool) -> float:
     """
     n = degree.size
     height = labels.shape[0] + 1
-    tree = new_levels(height, n)
     number = np.empty(n, np.int64)
     room = 16
     while room < 4 * n:
