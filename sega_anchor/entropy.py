@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
+from .graph import as_edges
 from .minimise import undirected
 from .tree import CodingTree
+
+if TYPE_CHECKING:
+    from .graph import Graph as AnyGraph
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -17,7 +21,7 @@ Ints = npt.NDArray[np.int64]
 
 def structural_entropy(
     tree: CodingTree,
-    edge_index: Tensor,
+    edge_index: AnyGraph,
     edge_weight: Tensor | None = None,
     *,
     form: Literal["definition", "edges"] = "definition",
@@ -35,7 +39,7 @@ def structural_entropy(
 
     Args:
         tree: a tree whose leaves are the graph's vertices.
-        edge_index: LongTensor ``(2, num_edges)``, read as in
+        edge_index: LongTensor ``(2, num_edges)`` or another kind of graph, read as in
             :func:`~sega_anchor.build_coding_tree`.
         edge_weight: ``(num_edges,)``; default all 1.
         form: which of the two equal forms is computed; ``"edges"`` sums over edges by
@@ -63,6 +67,12 @@ def structural_entropy(
     if form not in ("definition", "edges"):
         raise ValueError(f"form must be 'definition' or 'edges', got {form!r}")
     n = tree.num_vertices
+    edge_index, size, edge_weight = as_edges(edge_index, None, edge_weight)
+    if size is not None and size != n:
+        raise ValueError(
+            f"the graph has {size} vertices, but the tree has {n}: build the tree from "
+            "this graph"
+        )
     if edge_index.numel() and int(edge_index.max()) >= n:
         raise ValueError(
             f"edge_index names vertex {int(edge_index.max())}, but the tree has {n} "

@@ -58,13 +58,13 @@ def as_edges(graph: Graph, num_nodes: int | None, edge_weight: Tensor | None) ->
         read = _of_sparse
     else:
         raise ValueError(_unknown(graph))
+    kind = type(graph).__name__
     for name, value in (("num_nodes", num_nodes), ("edge_weight", edge_weight)):
         if value is not None:
-            kind = type(graph).__name__
             raise ValueError(f"a {kind} has its own {name}: leave {name} out")
     edge_index, n, weight = read(graph)
     if not n:
-        raise ValueError(f"a graph needs at least one vertex, got {graph!r}")
+        raise ValueError(f"a graph needs at least one vertex, got an empty {kind}")
     return edge_index, n, weight
 
 

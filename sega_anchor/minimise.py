@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import torch
@@ -10,11 +10,15 @@ from torch import Tensor
 
 from . import _kernels
 from ._kernels import Floats, Graph, Ints
+from .graph import as_edges
 from .tree import CodingTree
+
+if TYPE_CHECKING:
+    from .graph import Graph as AnyGraph
 
 Method = Literal["refined", "authors", "paper"]
 #: Goes up whenever any method may give another tree: what is cached is then stale.
-BUILDER_VERSION = 2
+BUILDER_VERSION = 3
 _NO_WEIGHT = np.empty(0)
 _BUILDERS = {
     "refined": _kernels.build_refined,
@@ -24,7 +28,7 @@ _BUILDERS = {
 
 
 def build_coding_tree(
-    edge_index: Tensor,
+    edge_index: AnyGraph,
     num_nodes: int | None = None,
     edge_weight: Tensor | None = None,
     *,
@@ -40,7 +44,9 @@ def build_coding_tree(
     root by a chain; the tree of a graph without edges is all chains.
 
     Args:
-        edge_index: LongTensor ``(2, num_edges)``.
+        edge_index: LongTensor or NumPy array ``(2, num_edges)``; or a networkx graph,
+            vertex i being the i-th of ``list(graph)`` and "weight" the weight; or a
+            square scipy sparse matrix of weights.
         num_nodes: number of vertices; default ``edge_index.max() + 1``.
         edge_weight: ``(num_edges,)``, finite and not negative; default all 1.
         height: level of the root, at least 2.
@@ -61,7 +67,8 @@ def build_coding_tree(
 
     Raises:
         ValueError: for an unknown method, a height below 2, no vertices, indices that
-            are not integers or out of range, weights that are negative or not finite.
+            are not integers or out of range, weights that are negative or not
+            finite, or another kind of graph.
 
     Source: Wu et al., ICML 2023, Algorithm 1; repository Wu-Junran/SEGA; ours.
 
@@ -73,6 +80,7 @@ def build_coding_tree(
         [[0, 1, 2], [3, 4, 5]]
     """
     check_build(height, method)
+    edge_index, num_nodes, edge_weight = as_edges(edge_index, num_nodes, edge_weight)
     edges, n, weight = _read(edge_index, num_nodes, edge_weight)
     ptr, sizes = np.array([0, edges.shape[1]]), np.array([n])
     parent, level, _ = _BUILDERS[method](edges[0], edges[1], weight, ptr, sizes, height)

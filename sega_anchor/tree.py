@@ -69,6 +69,12 @@ class CodingTree:
                 "a parent must be one level above its children and vertices at level "
                 f"0, got levels {level.tolist()}"
             )
+        childless = np.bincount(above[:-1], minlength=len(above)) == 0
+        if (np.diff(height) < 0).any() or (childless & (height > 0)).any():
+            raise ValueError(
+                "nodes must be sorted by level, and each above level 0 needs a child, "
+                f"got parents {parent.tolist()} and levels {level.tolist()}"
+            )
 
     @classmethod
     def trusted(cls, parent: Tensor, level: Tensor) -> CodingTree:

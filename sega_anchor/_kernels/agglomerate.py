@@ -267,6 +267,15 @@ def _merge(
         if length[a] < length[b]:
             a, b = b, a
         full = length[a] <= hub or length[b] * 8 > length[a]
+        if not full:
+            # Looking up b's neighbours one by one may cost more than looking at all.
+            work = 0
+            i = head[b]
+            while i >= 0:
+                if not dead[i >> 1]:
+                    work += min(length[owner[i ^ 1]], length[a])
+                i = following[i]
+            full = work > 4 * length[a]
         woken = max(twin[a], twin[b])  # at most one of the two is pendant
         twin[a] = -1
         if full:

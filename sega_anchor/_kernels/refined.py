@@ -9,6 +9,7 @@ from .agglomerate import HUB, agglomerate
 from .authors import authors
 from .csr import quotient
 from .dendrogram import new_dendrogram
+from .exact import TINY, exact
 from .levels import compress, fill_levels, lower, new_levels, read_labels
 from .move import move
 from .rules import MERGE
@@ -16,6 +17,8 @@ from .squeeze import squeeze
 from .types import Dendrogram, Floats, Graph, Ints, Levels
 
 TURNS = np.int64(5)
+LARGE = 100_000  # edges; in graphs of more a turn has to gain LEAST of the cost
+LEAST = 1e-3
 SMALL = 512  # edges; graphs of no more have the authors' tree as a second start
 
 
@@ -29,6 +32,9 @@ def refined(graph: Graph, degree: Floats, labels: Ints) -> None:
     """
     n = degree.size
     rows = labels.shape[0]
+    if n <= TINY:
+        exact(graph, degree, labels)
+        return
     tree = new_levels(rows + 1, n)
     row = 0  # rows before it hold chains: the tree is lower than asked for
     while row < rows - 1 and 1 << (2 * (rows - row) - 1) >= n:
@@ -86,6 +92,7 @@ def improve(
         room *= 2
     known = np.zeros(room, np.int64)
     log = np.empty(2 * n)
+    slack = LEAST if graph.indices.size > 2 * LARGE else 0.0
     best = np.inf
     for turn in range(TURNS):
         # Of a tree of chains one level tells all.
@@ -102,8 +109,11 @@ def improve(
         above, left, cost = squeeze(parent, log, out.inner[:count], n, height)
         if cost >= best - 1e-10 * abs(best):
             break
+        enough = cost >= best - slack * abs(best)
         best = cost
         read_labels(parent, above, left, n, labels)
+        if enough:
+            break
     return best
 
 

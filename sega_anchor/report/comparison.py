@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.stats import ttest_rel
 
 from .result import Accuracy, Result
 from .table import table
@@ -54,6 +53,8 @@ class Gain:
         Raises:
             ValueError: if the numbers of seeds differ.
         """
+        from scipy.stats import ttest_rel  # slow to import, and seldom wanted
+
         if baseline.seeds != anchored.seeds:
             raise ValueError(
                 f"the two have {baseline.seeds} and {anchored.seeds} seeds: run both "
