@@ -46,7 +46,7 @@ def refined(graph: Graph, degree: Floats, labels: Ints) -> None:
         best = start(graph, degree, labels, first, tree, best)
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")  # compiles faster
 def start(
     graph: Graph, degree: Floats, labels: Ints, row: int, tree: Levels, best: float
 ) -> float:
@@ -58,19 +58,18 @@ def start(
     n = degree.size
     now = lower(tree, labels.shape[0] - row + 1)
     found = np.empty((labels.shape[0] - row, n), np.int64)
-    for v in range(n):
-        found[:, v] = v
-    cost = improve(graph, degree, found, now, True)
-    if cost < best:
-        best = cost
-        labels[row:] = found
-    if graph.indices.size <= 2 * SMALL:
-        authors(graph, degree, found)
-        if found.shape[0] == 1 or fill_levels(graph, degree, found, now) < best:
-            cost = improve(graph, degree, found, now, False)
-            if cost < best:
-                best = cost
-                labels[row:] = found
+    for source in range(2 if graph.indices.size <= 2 * SMALL else 1):
+        if source == 0:
+            for v in range(n):
+                found[:, v] = v
+        else:
+            authors(graph, degree, found)
+            if found.shape[0] > 1 and fill_levels(graph, degree, found, now) >= best:
+                break
+        cost = improve(graph, degree, found, now, source == 0)
+        if cost < best:
+            best = cost
+            labels[row:] = found
     return best
 
 
@@ -117,7 +116,7 @@ def improve(
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")  # compiles faster
 def climb(
     graph: Graph,
     degree: Floats,
