@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Method = Literal["refined", "authors", "paper"]
 #: Goes up whenever any method may give another tree: what is cached is then stale.
-BUILDER_VERSION = 3
+BUILDER_VERSION = 4
 _NO_WEIGHT = np.empty(0)
 _BUILDERS = {
     "refined": _kernels.build_refined,
@@ -53,8 +53,8 @@ def build_coding_tree(
         method: ``"refined"``, the default, is ours: local moves of vertices and
             subtrees, greedy merges inside each tree node, and the exact best tree of
             the height among the nodes so made, in turns until nothing is gained. In
-            graphs of at most 512 edges the authors' tree is a second start, so that
-            none is worse than theirs. ``"paper"`` is Algorithm 1 to the letter:
+            graphs of at most 100 vertices or 512 edges the authors' tree is a second
+            start, so that none is worse than theirs. ``"paper"`` is Algorithm 1 to the letter:
             COMBINE by the exact gain :math:`\frac{2c}{V} \log_2 \frac{V}{vol_{12}}`
             down to a binary tree, then DROP by the exact loss. ``"authors"`` does what
             the authors' released code does: the score of the two-level merge, volumes

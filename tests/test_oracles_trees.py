@@ -192,7 +192,7 @@ def test_invariants_name_what_is_wrong() -> None:
     assert invariants(tree, 4, 3) == []
     assert "level 2" in " ".join(invariants(tree, 4, 2))
     assert "vertices 0 .. 4" in " ".join(invariants(tree, 5, 3))
-    childless = CodingTree(
+    childless = CodingTree.trusted(
         torch.tensor([3, 3, 4, 4, -1]), torch.tensor([0, 0, 1, 1, 2])
     )
     assert invariants(childless, 2, 2) == [

@@ -19,7 +19,8 @@ from .types import Dendrogram, Floats, Graph, Ints, Levels
 TURNS = np.int64(5)
 LARGE = 100_000  # edges; in graphs of more a turn has to gain LEAST of the cost
 LEAST = 1e-3
-SMALL = 512  # edges; graphs of no more have the authors' tree as a second start
+SMALL = 512  # edges; graphs of no more have the authors' tree as a second start,
+FEW = 100  # vertices; and of no more if it costs less
 
 
 @njit(cache=True, nogil=True)
@@ -52,19 +53,21 @@ def start(
 ) -> float:
     """Search among trees of the lower height; keep what costs less than ``best``.
 
-    From single vertices, and in small graphs from the authors' tree if that is better,
-    at height 2 in any case.
+    From single vertices, and in small graphs from the authors' tree if that is better;
+    at height 2, where few edges make it cheap, in any case.
     """
     n = degree.size
     now = lower(tree, labels.shape[0] - row + 1)
     found = np.empty((labels.shape[0] - row, n), np.int64)
-    for source in range(2 if graph.indices.size <= 2 * SMALL else 1):
+    small = graph.indices.size <= 2 * SMALL
+    for source in range(2 if small or n <= FEW else 1):
         if source == 0:
             for v in range(n):
                 found[:, v] = v
         else:
             authors(graph, degree, found)
-            if found.shape[0] > 1 and fill_levels(graph, degree, found, now) >= best:
+            wanted = small and found.shape[0] == 1
+            if not wanted and fill_levels(graph, degree, found, now) >= best:
                 break
         cost = improve(graph, degree, found, now, source == 0)
         if cost < best:
