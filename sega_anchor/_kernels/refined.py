@@ -19,7 +19,7 @@ from .types import Dendrogram, Floats, Graph, Ints, Levels
 TURNS = np.int64(5)
 LARGE = 100_000  # edges; in graphs of more a turn has to gain LEAST of the cost
 LEAST = 1e-3
-SMALL = 512  # edges; graphs of no more have the authors' tree as a second start,
+SMALL = 512  # edges; in graphs of no more the authors' tree is a second start,
 FEW = 100  # vertices; and of no more if it costs less
 
 
