@@ -52,9 +52,9 @@ def build_coding_tree(
         height: level of the root, at least 2.
         method: ``"refined"``, the default, is ours: local moves of vertices and
             subtrees, greedy merges inside each tree node, and the exact best tree of
-            the height among the nodes so made, in turns until nothing is gained. In
-            graphs of at most 100 vertices or 512 edges the authors' tree is a second
-            start, so that none is worse than theirs. ``"paper"`` is Algorithm 1 to the letter:
+            the height among the nodes so made, in turns until nothing is gained. The
+            least entropy of all up to 8 vertices; never above the authors' tree up to
+            100 vertices or 512 edges, where that is a second start. ``"paper"`` is Algorithm 1 to the letter:
             COMBINE by the exact gain :math:`\frac{2c}{V} \log_2 \frac{V}{vol_{12}}`
             down to a binary tree, then DROP by the exact loss. ``"authors"`` does what
             the authors' released code does: the score of the two-level merge, volumes
