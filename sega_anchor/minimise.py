@@ -54,8 +54,8 @@ def build_coding_tree(
             subtrees, greedy merges inside each tree node, and the exact best tree of
             the height among the nodes so made, in turns until nothing is gained. The
             least entropy of all up to 8 vertices; never above the authors' tree up to
-            100 vertices or 512 edges, where that is a second start. ``"paper"`` is Algorithm 1 to the letter:
-            COMBINE by the exact gain :math:`\frac{2c}{V} \log_2 \frac{V}{vol_{12}}`
+            100 vertices or 512 edges, where that is a second start. ``"paper"`` is
+            Algorithm 1 to the letter: COMBINE by the exact gain :math:`\frac{2c}{V} \log_2 \frac{V}{vol_{12}}`
             down to a binary tree, then DROP by the exact loss. ``"authors"`` does what
             the authors' released code does: the score of the two-level merge, volumes
             plus one inside logarithms, height 2 first, then levels grown below or
@@ -63,7 +63,7 @@ def build_coding_tree(
 
     Returns:
         The tree; the same graph gives the same tree, however its edges are ordered.
-        Compiling takes some seconds the first time on a machine.
+        Compiling takes about 40 seconds the first time on a machine.
 
     Raises:
         ValueError: for an unknown method, a height below 2, no vertices, indices that
