@@ -55,11 +55,11 @@ def build_coding_tree(
             the height among the nodes so made, in turns until nothing is gained. The
             least entropy of all up to 8 vertices; never above the authors' tree up to
             100 vertices or 512 edges, where that is a second start. ``"paper"`` is
-            Algorithm 1 to the letter: COMBINE by the exact gain :math:`\frac{2c}{V} \log_2 \frac{V}{vol_{12}}`
-            down to a binary tree, then DROP by the exact loss. ``"authors"`` does what
-            the authors' released code does: the score of the two-level merge, volumes
-            plus one inside logarithms, height 2 first, then levels grown below or
-            above, whichever gains more.
+            Algorithm 1 to the letter: COMBINE by the exact gain
+            :math:`\frac{2c}{V} \log_2 \frac{V}{vol_{12}}` down to a binary tree, then
+            DROP by the exact loss. ``"authors"`` does what the authors' released code
+            does: the score of the two-level merge, volumes plus one inside logarithms,
+            height 2 first, then levels grown below or above, whichever gains more.
 
     Returns:
         The tree; the same graph gives the same tree, however its edges are ordered.
