@@ -8,6 +8,9 @@ a height); ``levels`` and ``move`` (local moves); the methods ``paper``, ``autho
 Every method fills one matrix ``labels`` of shape ``(height - 1, n)``: the group of each
 vertex at levels 1 .. height - 1, bottom up. Nested partitions say all there is to say
 about a tree whose branches are equally long.
+
+Whoever changes a kernel runs ``make clean``: numba's cache does not notice that what a
+kernel calls in another file has changed.
 """
 
 from .build import build_authors as build_authors
