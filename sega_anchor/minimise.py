@@ -63,7 +63,7 @@ def build_coding_tree(
 
     Returns:
         The tree; the same graph gives the same tree, however its edges are ordered.
-        Compiling takes about 40 seconds the first time on a machine.
+        Compiling takes about a minute the first time on a machine.
 
     Raises:
         ValueError: for an unknown method, a height below 2, no vertices, indices that
