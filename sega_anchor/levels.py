@@ -62,10 +62,10 @@ def tree_levels(data: Data, height: int) -> TreeLevels:
     Example:
         >>> import torch
         >>> from sega_anchor import AddCodingTree
-        >>> path = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
+        >>> path = Data(edge_index=torch.tensor([[0, 1, 2], [1, 2, 3]]), num_nodes=4)
         >>> levels = tree_levels(AddCodingTree(height=2)(path), height=2)
         >>> levels.parents
-        [tensor([0, 0, 1]), tensor([0, 0])]
+        [tensor([0, 0, 1, 1]), tensor([0, 0])]
     """
     level, offset = data.tree_level, data.tree_parent
     _check_shape(level, offset, height)
