@@ -85,7 +85,7 @@ def load(
     if name == _SYNTHETIC:
         return SyntheticCommunities()
     folder = _archive_folder(archives)
-    home = _root(root)
+    home = data_root(root)
     _prepare(name, home / name, folder)
     return TUDataset(str(home), name, use_node_attr=use_node_attr)
 
@@ -112,7 +112,8 @@ def _prepare(name: str, home: Path, folder: Path | None) -> None:
         process_raw(raw, name, processed)
 
 
-def _root(root: _Path | None) -> Path:
+def data_root(root: _Path | None) -> Path:
+    """Return the folder in which data sets are kept."""
     chosen = root or os.environ.get(_DATA) or Path("~", ".cache", "sega_anchor")
     return Path(chosen).expanduser()
 

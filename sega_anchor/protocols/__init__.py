@@ -1,5 +1,6 @@
 """One loop for each setting of the paper, shared by every adapter."""
 
+from . import semisupervised as semisupervised
 from . import unsupervised as unsupervised
 from .method import Method as Method
 from .method import check_positive as check_positive
@@ -15,5 +16,6 @@ __all__ = [
     "Settings",
     "check_positive",
     "descend",
+    "semisupervised",
     "unsupervised",
 ]

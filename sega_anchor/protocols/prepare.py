@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import zlib
 from collections import Counter
@@ -105,6 +106,16 @@ def choose_view(
                 f"{what}: pass {name}={wanted}"
             )
     return anchor
+
+
+def fresh(view: AnchorView) -> AnchorView:
+    """Return a copy of the view with parameters started anew."""
+    fresh = copy.deepcopy(view)
+    for module in fresh.modules():
+        reset = getattr(module, "reset_parameters", None)
+        if callable(reset):
+            reset()
+    return fresh
 
 
 def find_cache(dataset: str | Sequence[Data], graphs: Sequence[Data]) -> Path | None:

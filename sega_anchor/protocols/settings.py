@@ -89,7 +89,7 @@ class Settings:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} must be at least 1, got {value!r}")
-        _check_device(self.device)
+        check_device(self.device)
         if self.max_degree is not None and self.max_degree < 0:
             raise ValueError(f"max_degree must not be negative, got {self.max_degree}")
         if self.epochs is not None:
@@ -126,7 +126,8 @@ def _check_epochs(evaluate_at: tuple[int, ...], epochs: int) -> None:
         )
 
 
-def _check_device(name: str) -> None:
+def check_device(name: str) -> None:
+    """Raise ValueError unless torch can compute there."""
     try:
         kind = torch.device(name).type
     except RuntimeError as error:

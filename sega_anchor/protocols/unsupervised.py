@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import time
 import zlib
@@ -27,6 +26,7 @@ from .prepare import (
     find_cache,
     find_graphs,
     find_labels,
+    fresh,
     prepare,
 )
 from .published import Published
@@ -139,7 +139,7 @@ class _Run:
     def _train(self, seed: int) -> list[dict[str, Any]]:
         torch.manual_seed(seed)
         device = self.settings.device
-        view = None if self.view is None else _fresh(self.view)
+        view = None if self.view is None else fresh(self.view)
         model = self.method(
             self.graphs[0].x.size(1),
             self.config,
@@ -222,16 +222,6 @@ class _Run:
                     jobs=self.settings.jobs or os.cpu_count() or 1,
                     on_fold=keep,
                 )
-
-
-def _fresh(view: AnchorView) -> AnchorView:
-    """Return a copy of the view with parameters started anew."""
-    fresh = copy.deepcopy(view)
-    for module in fresh.modules():
-        reset = getattr(module, "reset_parameters", None)
-        if callable(reset):
-            reset()
-    return fresh
 
 
 def _label(

@@ -10,6 +10,8 @@ from .result import Evaluation as Evaluation
 from .result import Result as Result
 from .table import result_table as result_table
 from .table import table as table
+from .tuned import Tuned as Tuned
+from .tuned import tuned_table as tuned_table
 
 __all__ = [
     "Accuracy",
@@ -18,8 +20,10 @@ __all__ = [
     "Pair",
     "Record",
     "Result",
+    "Tuned",
     "comparison_table",
     "result_table",
     "table",
+    "tuned_table",
     "write_atomically",
 ]

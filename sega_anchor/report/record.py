@@ -100,20 +100,22 @@ class Record:
             text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
             write_atomically(self.path, text.encode())
 
+    def beside(self, name: str) -> Path | None:
+        """Return the path of a file that belongs to the record, if it has a folder."""
+        return self.path and self.path.with_name(f"{self.path.stem}-{name}")
+
     def save_embeddings(self, seed: int, embeddings: dict[str, Tensor]) -> None:
         """Keep the embeddings of one seed beside the record, as safetensors."""
-        if self.path is not None:
-            write_atomically(self._beside(self.path, seed), save(embeddings))
+        path = self.beside(f"seed{seed}.safetensors")
+        if path is not None:
+            write_atomically(path, save(embeddings))
 
     def embeddings(self, seed: int) -> dict[str, Tensor]:
         """Return the embeddings kept for a seed, or none at all."""
-        if self.path is None:
+        path = self.beside(f"seed{seed}.safetensors")
+        if path is None:
             return {}
         try:
-            return load(self._beside(self.path, seed).read_bytes())
+            return load(path.read_bytes())
         except (OSError, SafetensorError):
             return {}
-
-    @staticmethod
-    def _beside(path: Path, seed: int) -> Path:
-        return path.with_name(f"{path.stem}-seed{seed}.safetensors")

@@ -1,4 +1,4 @@
-"""The graph encoders of the published protocols."""
+"""GIN, the encoder of the unsupervised protocols."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.nn import GINConv, global_add_pool
 from typing_extensions import override
+
+from ._init import xavier
+from ._layers import check_sizes
 
 
 class GIN(nn.Module):
@@ -36,13 +39,11 @@ class GIN(nn.Module):
         self, in_channels: int, hidden_channels: int = 32, num_layers: int = 3
     ) -> None:
         super().__init__()
-        for name, value in (
-            ("in_channels", in_channels),
-            ("hidden_channels", hidden_channels),
-            ("num_layers", num_layers),
-        ):
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value!r}")
+        check_sizes(
+            in_channels=in_channels,
+            hidden_channels=hidden_channels,
+            num_layers=num_layers,
+        )
         self.out_channels = hidden_channels * num_layers
         widths = [in_channels] + [hidden_channels] * num_layers
         self.convs = nn.ModuleList(
@@ -87,18 +88,3 @@ class GIN(nn.Module):
             data.x, data.edge_index, data.batch, graphs, node_weight
         )
         return embedding
-
-
-def projection_head(channels: int, out_channels: int | None = None) -> nn.Sequential:
-    """Return Linear - ReLU - Linear, started as the published graph encoders are."""
-    width = out_channels or channels
-    head = nn.Sequential(nn.Linear(channels, width), nn.ReLU(), nn.Linear(width, width))
-    return head.apply(xavier)
-
-
-def xavier(module: nn.Module) -> None:
-    """Start a linear layer Xavier-uniform with zero bias; leave others alone."""
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-        if module.bias is not None:
-            nn.init.zeros_(module.bias)

@@ -1,0 +1,195 @@
+"""ProteinGIN: the graph encoder of transfer learning on protein networks."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch_geometric.data import Data
+from torch_geometric.nn import global_mean_pool
+from torch_geometric.utils import cumsum
+from typing_extensions import override
+
+from ._layers import (
+    BatchNorm,
+    check_dropout,
+    check_features,
+    check_sizes,
+    sum_with_neighbours,
+)
+
+_RELATIONS = 9  # seven in the data, the loop that every protein gets here, a mask
+_LOOP = 7
+
+
+class ProteinGIN(nn.Module):
+    r"""GIN over proteins and their relations, as pre-trained by Hu et al. and GraphCL.
+
+    .. math::
+        x_i \leftarrow \mathrm{MLP} \Big( \sum_{j \in N(i) \cup \{i\}}
+            \big[ x_j, \; W e_{ij} + b \big] \Big)
+
+    from one embedding for all nodes, with a loop of relation 7 at every node; the MLP
+    is Linear - BatchNorm - ReLU - Linear, twice as wide inside; ReLU after every layer
+    but the last, then dropout.
+
+    ``data.edge_attr`` is ``(num_edges, 9)``: seven relations, 0 or 1, the loop and the
+    mask, both 0 in data; loops are added here. ``data.x``, ``(num_nodes, 1)``, is 1
+    everywhere (0 takes an embedding that no published model trains); it may be missing.
+    ``data.center_node_idx``, for :meth:`represent` only, is one number per graph,
+    **counted from that graph's own first node**: under this name, without "index" or
+    "batch" in it, PyG leaves it as it is when it makes a batch.
+
+    Args:
+        hidden_channels: width of every layer. (default: :obj:`300`)
+        num_layers: number of layers. (default: :obj:`5`)
+        dropout: share dropped after each layer in training. (default: :obj:`0.0`)
+
+    Raises:
+        ValueError: for a size below 1, a dropout outside [0, 1), features of another
+            shape or range, or centre nodes that are missing or not in their graphs.
+
+    Source: repositories snap-stanford/pretrain-gnns and Shen-Lab/GraphCL
+    (bio/model.py), ``GNN`` with JK "last". Parameters bear the same names and start
+    alike, so that weights load either way. Their loader shifts the centres when it
+    makes a batch; here :meth:`represent` does.
+
+    Example:
+        >>> data = Data(
+        ...     edge_index=torch.tensor([[0, 1], [1, 0]]),
+        ...     edge_attr=torch.eye(9)[[0, 0]],
+        ...     num_nodes=2,
+        ...     center_node_idx=0,
+        ... )
+        >>> encoder = ProteinGIN()
+        >>> encoder.encode(data).shape, encoder.represent(data).shape
+        (torch.Size([1, 300]), torch.Size([1, 600]))
+    """
+
+    def __init__(
+        self, hidden_channels: int = 300, num_layers: int = 5, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        check_sizes(hidden_channels=hidden_channels, num_layers=num_layers)
+        check_dropout(dropout)
+        self.out_channels = hidden_channels
+        self.gnns = nn.ModuleList(
+            _Layer(hidden_channels, first=i == 0) for i in range(num_layers)
+        )
+        self.dropout = nn.Dropout(dropout)
+
+    @override
+    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
+        """Return one vector per node, ``(num_nodes, hidden_channels)``."""
+        check_features("x", x, 1)
+        check_features("edge_attr", edge_attr, _RELATIONS, edge_index.size(1))
+        if bool(((x != 0) & (x != 1)).any()):
+            raise ValueError(
+                f"x must be 0 or 1 everywhere, got {x.min():g} to {x.max():g}: leave "
+                "it out if all nodes are alike"
+            )
+        weight = next(self.parameters())
+        h = functional.one_hot(x.long().view(-1), 2).to(weight)
+        relations = _sum_relations(edge_index, edge_attr.to(weight), len(x))
+        last = len(self.gnns) - 1
+        for i, layer in enumerate(self.gnns):
+            h = layer(h, edge_index, relations)
+            h = self.dropout(h if i == last else h.relu())
+        return h
+
+    def encode(self, data: Data) -> Tensor:
+        """Return the mean of each graph's nodes, ``(num_graphs, hidden_channels)``."""
+        return _pool(self._nodes(data), data)
+
+    def represent(self, data: Data) -> Tensor:
+        """Return that mean and the centre node's vector side by side, twice as wide.
+
+        What Hu et al. and GraphCL fine-tune; pre-training takes :meth:`encode`.
+        """
+        centres = _centres(data)
+        nodes = self._nodes(data)
+        return torch.cat([_pool(nodes, data), nodes[centres]], dim=1)
+
+    def _nodes(self, data: Data) -> Tensor:
+        x = data.x
+        if x is None:
+            x = data.edge_index.new_ones(data.num_nodes, 1)
+        nodes: Tensor = self(x, data.edge_index, data.edge_attr)
+        return nodes
+
+
+class _Layer(nn.Module):
+    """One layer; the first takes the kinds of the nodes, one-hot."""
+
+    def __init__(self, width: int, first: bool) -> None:
+        super().__init__()
+        self.mlp = nn.Sequential(
+            nn.Linear(2 * width, 2 * width),
+            BatchNorm(2 * width),
+            nn.ReLU(),
+            nn.Linear(2 * width, width),
+        )
+        self.edge_encoder = nn.Linear(_RELATIONS, width)
+        self.first = first
+        if first:
+            self.input_node_embeddings = nn.Embedding(2, width)
+            nn.init.xavier_uniform_(self.input_node_embeddings.weight)
+
+    @override
+    def forward(self, x: Tensor, edge_index: Tensor, relations: Tensor) -> Tensor:
+        x = sum_with_neighbours(x, edge_index)
+        if self.first:
+            x = x @ self.input_node_embeddings.weight
+        # One more column, the number of summands, takes the bias.
+        encoder = self.edge_encoder
+        weight = torch.cat([encoder.weight, encoder.bias.unsqueeze(1)], dim=1)
+        summed = functional.linear(relations, weight)
+        out: Tensor = self.mlp(torch.cat([x, summed], dim=1))
+        return out
+
+
+def _sum_relations(edge_index: Tensor, edge_attr: Tensor, num_nodes: int) -> Tensor:
+    """Sum the relations at each node, with its loop, and count them in a last column.
+
+    A sum of encoded relations is their encoded sum, the same sum in every layer: no
+    vector per edge.
+    """
+    rows = functional.pad(edge_attr, (0, 1), value=1.0)
+    relations = rows.new_zeros(num_nodes, _RELATIONS + 1)
+    relations[:, [_LOOP, _RELATIONS]] = 1
+    return relations.index_add(0, edge_index[1], rows)
+
+
+def _pool(nodes: Tensor, data: Data) -> Tensor:
+    graphs = data.num_graphs if "batch" in data else 1
+    pooled: Tensor = global_mean_pool(nodes, data.batch, graphs)
+    return pooled
+
+
+def _centres(data: Data) -> Tensor:
+    """Return the place of each graph's centre node in the batch, ``(num_graphs,)``."""
+    place = data.get("center_node_idx")
+    if place is None:
+        raise ValueError(
+            "the data has no center_node_idx: store one node number per graph, or use "
+            "encode, which needs none"
+        )
+    begin = data.get("ptr")
+    if begin is None:
+        sizes = data.edge_index.new_tensor([data.num_nodes])
+        begin = cumsum(sizes if data.batch is None else data.batch.bincount())
+    place = torch.as_tensor(place, device=begin.device).view(-1)
+    sizes = begin.diff()
+    if place.shape != sizes.shape:
+        raise ValueError(
+            f"center_node_idx must be one number per graph, got {len(place)} for "
+            f"{len(sizes)} graphs"
+        )
+    wrong = (place < 0) | (place >= sizes)
+    if bool(wrong.any()):
+        raise ValueError(
+            f"center_node_idx {place[wrong].tolist()[0]} is not a node of its graph of "
+            f"{sizes[wrong].tolist()[0]}: count from each graph's own first node"
+        )
+    centres: Tensor = begin[:-1] + place
+    return centres

@@ -1,0 +1,100 @@
+"""The loop of pre-training, which can be stopped and taken up anywhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from ..datasets.packed import PackedGraphs
+from .contrast import Contrast
+from .state import TrainingState
+
+Epoch = dict[str, Any]
+
+
+def pretrain(
+    model: Contrast,
+    graphs: PackedGraphs,
+    *,
+    epochs: int,
+    batch_size: int,
+    seed: int,
+    state: TrainingState,
+    device: str = "cpu",
+    on_epoch: Callable[[int, list[Epoch]], None] | None = None,
+) -> list[Epoch]:
+    """Train a model on all graphs, in a fresh order in each epoch.
+
+    Args:
+        model: what is trained.
+        graphs: the graphs, in memory or mapped from disk.
+        epochs: how many.
+        batch_size: graphs per step, at least 2.
+        seed: decides the orders.
+        state: where the training is kept and found again, at the same bits.
+        device: where it happens.
+        on_epoch: called after each epoch with its number, from 1, and what is returned.
+
+    Returns:
+        For each epoch ``{"loss": mean over steps, "seconds": time}``.
+    """
+    place = state.load()
+    history: list[Epoch] = place.get("history", [])
+    model.train()
+    for epoch in range(len(history) + 1, epochs + 1):
+        parts = batches(shuffled(len(graphs), seed, epoch), batch_size)
+        done = place.pop("losses", [])
+        before = place.pop("seconds", 0.0)
+        losses = list(done)
+        began = time.monotonic()
+        bar = tqdm(
+            parts[len(done) :],
+            desc=f"Pre-training, epoch {epoch}/{epochs}",
+            initial=len(done),
+            total=len(parts),
+            disable=None,
+            leave=False,
+        )
+        for index in bar:
+            losses.append(model.step(graphs.batch(index).to(device))["loss"])
+            if state.is_due() and len(losses) < len(parts):
+                seconds = before + time.monotonic() - began
+                state.save(history=history, losses=losses, seconds=seconds)
+        seconds = before + time.monotonic() - began
+        loss = sum(losses) / len(losses)
+        history.append({"loss": loss, "seconds": round(seconds, 3)})
+        if on_epoch is not None:
+            on_epoch(epoch, history)
+        state.save(history=history)
+    return history
+
+
+def shuffled(count: int, seed: int, epoch: int) -> Tensor:
+    """Return a permutation that seed and epoch decide, nothing else.
+
+    Example:
+        >>> bool((shuffled(9, 0, 1) == shuffled(9, 0, 1)).all())
+        True
+    """
+    generator = torch.Generator().manual_seed((seed << 32) + epoch)
+    return torch.randperm(count, generator=generator)
+
+
+def batches(order: Tensor, size: int) -> list[Tensor]:
+    """Cut an order into batches; a last batch of one graph joins the one before.
+
+    BatchNorm over graphs, and a loss with negatives, need two.
+
+    Example:
+        >>> batches(torch.arange(5), 2)
+        [tensor([0, 1]), tensor([2, 3, 4])]
+    """
+    parts = list(torch.split(order, size))
+    if len(parts) > 1 and len(parts[-1]) == 1:
+        parts[-2:] = [torch.cat(parts[-2:])]
+    return parts

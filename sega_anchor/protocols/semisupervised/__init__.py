@@ -1,0 +1,17 @@
+"""The semi-supervised protocol: all graphs without labels, then few with them.
+
+    from sega_anchor.protocols import semisupervised
+    semisupervised.run("PROTEINS", pretraining="sega", seeds=3).honest()
+
+Source: You et al., NeurIPS 2020, repository Shen-Lab/GraphCL, semisupervised_TU; Wu et
+al., ICML 2023, whose code for this setting was never released: it is reconstructed from
+the paper.
+"""
+
+from ._config import LABELS as LABELS
+from ._config import Config as Config
+from ._config import Pretraining as Pretraining
+from ._run import run as run
+from ._split import split as split
+
+__all__ = ["LABELS", "Config", "Pretraining", "run", "split"]

@@ -1,0 +1,136 @@
+"""Config: how the semi-supervised protocol pre-trains and fine-tunes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypedDict, get_args
+
+from ...augment import Augmentation, Released, augmentation
+from ...minimise import Method as TreeMethod
+from ...minimise import check_build
+from ..method import check_positive
+from ..published import Published
+from ..settings import Protocol, Settings
+
+Pretraining = Literal["none", "graphcl", "sega"]
+#: How tables call what came before fine-tuning.
+LABELS = {"none": "no pre-training", "graphcl": "GraphCL", "sega": "SEGA"}
+#: What encoder and leaves see.
+FEATURES = Published(labels="both", degree="both", count=True, attributes=True)
+
+
+@dataclass(frozen=True)
+class Config:
+    """How the protocol pre-trains, fine-tunes and keeps records; published by default.
+
+    Args:
+        pretraining: "sega" contrasts the tree of each graph with an augmentation,
+            "graphcl" two augmentations, "none" fine-tunes at once.
+        protocol: "honest" keeps the fold before the test fold for validation, leaves
+            continuous attributes out and draws the folds anew for each seed. "paper"
+            does as the released code: the same folds for each seed, nine of them for
+            training and no validation, so that only the test folds can choose.
+        label_rate: share of the training folds whose labels are seen.
+        augmentation: see :func:`sega_anchor.augment.augmentation`.
+        strength: share of nodes or edges that it changes.
+        hidden_channels: width of both encoders.
+        height: of the coding trees.
+        tree: how they are built; default "refined", or "authors" under "paper".
+        temperature: of the contrastive loss.
+        pretrain_epochs, pretrain_lr: of pre-training.
+        epochs, lr: of fine-tuning.
+        batch_size: graphs per step, in both.
+        seeds: how many seeds, 0, 1, ...
+        root, archives, results, device: as in
+            :class:`~sega_anchor.protocols.Settings`; ``results`` also keeps the
+            encoders and the state of interrupted trainings.
+
+    Raises:
+        ValueError: for a value that cannot be used.
+    """
+
+    pretraining: Pretraining = "sega"
+    protocol: Protocol = "honest"
+    label_rate: float = 0.1
+    augmentation: str = "random2"
+    strength: float = 0.2
+    hidden_channels: int = 128
+    height: int = 5
+    tree: TreeMethod | None = None
+    temperature: float = 0.5
+    pretrain_epochs: int = 100
+    pretrain_lr: float = 0.001
+    epochs: int = 100
+    lr: float = 0.001
+    batch_size: int = 128
+    seeds: int = 5
+    root: str | None = None
+    archives: str | None = None
+    results: str | None = None
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        """Refuse values before any work starts."""
+        if self.pretraining not in get_args(Pretraining):
+            known = " or ".join(map(repr, get_args(Pretraining)))
+            raise ValueError(f"pretraining must be {known}, got {self.pretraining!r}")
+        # The settings shared with the unsupervised protocol say what is wrong.
+        self.settings()
+        self.view()
+        check_build(self.height, self.tree or "refined")
+        parts = 1 / self.label_rate if self.label_rate > 0 else 0
+        if round(parts) < 2 or abs(parts - round(parts)) > 1e-6:
+            raise ValueError(
+                "label_rate must be one part in a whole number, such as 0.1 or 0.01, "
+                f"got {self.label_rate!r}"
+            )
+        names = "hidden_channels temperature pretrain_epochs pretrain_lr lr"
+        check_positive(self, *names.split())
+
+    def settings(self) -> Settings:
+        """Return what is shared with the unsupervised protocol."""
+        return Settings(
+            protocol=self.protocol,
+            seeds=self.seeds,
+            epochs=self.epochs,
+            evaluate_at=(),
+            batch_size=self.batch_size,
+            root=self.root,
+            archives=self.archives,
+            device=self.device,
+        ).resolved(FEATURES)
+
+    def view(self) -> Augmentation:
+        """Return the augmentation that these values name.
+
+        Under "paper" a subgraph is the released star; the released code's loops on its
+        nodes are left out, since the encoder adds its own.
+        """
+        if self.protocol == "honest":
+            return augmentation(self.augmentation, self.strength, "paper")
+        drawn = augmentation(self.augmentation, self.strength, "released")
+        return drawn.augmentation if isinstance(drawn, Released) else drawn
+
+
+class Options(TypedDict, total=False):
+    """The fields of :class:`Config` as keyword arguments of :func:`run`."""
+
+    pretraining: Pretraining
+    protocol: Protocol
+    label_rate: float
+    augmentation: str
+    strength: float
+    hidden_channels: int
+    height: int
+    tree: TreeMethod | None
+    temperature: float
+    pretrain_epochs: int
+    pretrain_lr: float
+    epochs: int
+    lr: float
+    batch_size: int
+    seeds: int
+    root: str | None
+    archives: str | None
+    results: str | None
+    device: str

@@ -1,0 +1,225 @@
+"""run: the semi-supervised protocol on one data set."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+from torch_geometric.data import Data
+from tqdm import tqdm
+from typing_extensions import Unpack
+
+from ...backbones import ResGCN
+from ...datasets.packed import PackedGraphs
+from ...report import Record, Tuned
+from ...view import AnchorView
+from ..checkpoint import load_encoder, save_encoder
+from ..contrast import Contrast
+from ..finetuning import Classifier, Part, finetune
+from ..prepare import (
+    FOLDS,
+    checksum,
+    choose_features,
+    find_cache,
+    find_graphs,
+    find_labels,
+    fresh,
+    prepare,
+)
+from ..pretraining import pretrain
+from ..state import TrainingState
+from ._config import FEATURES, LABELS, Config, Options
+from ._split import check_label_rate, split
+
+
+def run(dataset: str | Sequence[Data], **options: Unpack[Options]) -> Tuned:
+    """Pre-train on all graphs, fine-tune on few labels, in 10 folds over seeds.
+
+    The encoder is :class:`~sega_anchor.backbones.ResGCN`, fed with node labels or a
+    constant 1, the degree and its one-hot form; the leaves of the trees see the same.
+
+    Args:
+        dataset: name of a data set, or labelled graphs.
+        options: fields of :class:`Config`.
+
+    Returns:
+        Accuracy after each epoch for each seed and fold. What is on record in
+        ``results`` is not computed again, and an interrupted training goes on.
+
+    Raises:
+        ValueError: before any training, for data or options that cannot be used.
+
+    Source: You et al., NeurIPS 2020, repository Shen-Lab/GraphCL, semisupervised_TU;
+    Wu et al., ICML 2023, whose code for this setting was never released.
+
+    Example:
+        >>> few = {"seeds": 1, "pretrain_epochs": 1, "epochs": 2}
+        >>> run("synthetic", pretraining="sega", **few).honest().candidates
+        2
+    """
+    config = Config(**options)
+    gpus = [] if config.device == "cpu" else [config.device]
+    with torch.random.fork_rng(devices=gpus):
+        work = _Run(dataset, config)
+        for seed in range(config.seeds):
+            work.finish(seed)
+    return work.result()
+
+
+class _Run:
+    """One configuration: what its seeds share."""
+
+    def __init__(self, dataset: str | Sequence[Data], config: Config) -> None:
+        settings = config.settings()
+        name, graphs, attributes = find_graphs(dataset, settings)
+        self.config = config
+        self.labels = find_labels(graphs).long()
+        check_label_rate(self.labels, config.label_rate)
+        features = choose_features(name, attributes, settings, FEATURES)
+        self.in_channels = features(graphs[0]).x.size(1)
+        self.view = self._view() if config.pretraining == "sega" else None
+        cache = find_cache(dataset, graphs)
+        prepared = prepare(graphs, features, self.view, cache)
+        content = checksum(prepared)
+        for data in prepared:
+            data.pop("tree_x", None)  # equal to x
+        self.graphs = PackedGraphs.of(prepared)
+        description = {
+            "setting": "semi-supervised",
+            "label": LABELS[config.pretraining],
+            "dataset": name,
+            "content": content,
+            "anchor": None if self.view is None else repr(self.view),
+            "features": repr(features),
+            **_identity(config),
+        }
+        self.record = Record(description, config.results)
+
+    def _view(self) -> AnchorView:
+        """Return the anchor view, as wide as the encoder."""
+        config = self.config
+        tree = config.tree or ("authors" if config.protocol == "paper" else "refined")
+        width = config.hidden_channels
+        return AnchorView(self.in_channels, width, width, config.height, tree)
+
+    def finish(self, seed: int) -> None:
+        """Do what is not on record yet for a seed."""
+        known = self.record.measured(seed)
+        folds = known.setdefault("folds", {})
+        missing = [fold for fold in range(FOLDS) if str(fold) not in folds]
+        if not missing:
+            return
+        encoder = self._pretrained(seed)
+        bar = tqdm(missing, desc=f"Fine-tuning, seed {seed}", disable=None, leave=False)
+        for fold in bar:
+            folds[str(fold)] = self._fold(copy.deepcopy(encoder), seed, fold)
+            self.record.save()
+
+    def result(self) -> Tuned:
+        """Return what all seeds have measured."""
+        seeds = [self.record.measured(seed) for seed in range(self.config.seeds)]
+        curves = {
+            part: np.array(
+                [[s["folds"][str(f)][part] for f in range(FOLDS)] for s in seeds]
+            )
+            for part in seeds[0]["folds"]["0"]
+        }
+        history = {i: seed.get("history", []) for i, seed in enumerate(seeds)}
+        return Tuned(self.record.config, curves, history, self.record.path)
+
+    def _pretrained(self, seed: int) -> ResGCN:
+        """Return the encoder as pre-training leaves it, kept if there is a folder."""
+        config = self.config
+        torch.manual_seed(seed)
+        encoder = ResGCN(self.in_channels, config.hidden_channels)
+        path = self.record.beside(f"seed{seed}.safetensors")
+        if config.pretraining == "none":
+            return encoder
+        known = self.record.measured(seed)
+        if path is not None and path.exists() and "history" in known:
+            load_encoder(path, encoder)
+            return encoder
+        generator = torch.Generator(config.device).manual_seed(seed)
+        model = Contrast(
+            encoder,
+            config.view(),
+            None if self.view is None else fresh(self.view),
+            temperature=config.temperature,
+            lr=config.pretrain_lr,
+            generator=generator,
+        ).to(config.device)
+        state = TrainingState(
+            self.record.beside(f"seed{seed}.state"),
+            [model],
+            model.optimizers,
+            [generator],
+        )
+        known["history"] = pretrain(
+            model,
+            self.graphs,
+            epochs=config.pretrain_epochs,
+            batch_size=config.batch_size,
+            seed=seed,
+            state=state,
+            device=config.device,
+        )
+        if path is not None:
+            save_encoder(path, encoder, **self.record.config, seed=seed)
+        self.record.save()
+        state.discard()
+        return encoder
+
+    def _fold(self, encoder: ResGCN, seed: int, fold: int) -> dict[str, list[float]]:
+        """Fine-tune on the labelled part of one fold's training graphs."""
+        config = self.config
+        train, validation, test = split(
+            self.labels, fold, config.label_rate, config.protocol, seed
+        )
+        parts = {"test": Part(test, accuracy)}
+        if len(validation):
+            parts["validation"] = Part(validation, _minus_loss)
+        torch.manual_seed(seed)
+        model = Classifier(
+            encoder,
+            encoder.encode,
+            encoder.out_channels,
+            int(self.labels.max()) + 1,
+        ).to(config.device)
+        return finetune(
+            model,
+            self.graphs,
+            self.labels,
+            train,
+            parts,
+            loss=cross_entropy,
+            lr=config.lr,
+            epochs=config.epochs,
+            batch_size=config.batch_size,
+            seed=seed,
+            state=self.record.beside(f"seed{seed}-fold{fold}.state"),
+            device=config.device,
+        )
+
+
+def accuracy(outputs: Tensor, labels: Tensor) -> float:
+    """Return the share of graphs whose greatest output is their class."""
+    return float((outputs.argmax(dim=1) == labels).double().mean())
+
+
+def _minus_loss(outputs: Tensor, labels: Tensor) -> float:
+    """Return what the released code's rule for validation minimises, negated."""
+    return -float(cross_entropy(outputs, labels))
+
+
+def _identity(config: Config) -> dict[str, Any]:
+    """Return the values that decide the numbers of one seed."""
+    identity = asdict(config)
+    for name in ("seeds", "root", "archives", "results"):
+        del identity[name]
+    return identity

@@ -1,0 +1,108 @@
+"""Tuned: what a fine-tuning returns, and the ways of choosing an epoch from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from typing_extensions import override
+
+from .result import Accuracy, Floats
+from .table import table
+
+
+@dataclass(frozen=True, repr=False)
+class Tuned:
+    """Scores after each epoch of fine-tuning, for each seed and fold.
+
+    Args:
+        config: full configuration of the run.
+        curves: by part of the data, ``(seeds, folds, epochs)``: "validation", the
+            higher the better, and "test", accuracies or ROC-AUC in [0, 1]. Where the
+            split is fixed there is one fold.
+        history: per seed, one dict per epoch of pre-training (loss, seconds).
+        record: the file that keeps all this, if there is one.
+
+    Example:
+        >>> curves = {"validation": [[[0.1, 0.3, 0.2]]], "test": [[[0.5, 0.6, 0.7]]]}
+        >>> tuned = Tuned({}, {k: np.array(v) for k, v in curves.items()})
+        >>> str(tuned.honest()), str(tuned.last()), str(tuned.published())
+        ('60.00', '70.00', '70.00')
+    """
+
+    config: dict[str, Any]
+    curves: dict[str, Floats]
+    history: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    record: Path | None = None
+
+    @property
+    def score(self) -> Accuracy:
+        """The headline: :meth:`honest`, or :meth:`published` under that protocol."""
+        if self.config.get("protocol") == "paper":
+            return self.published()
+        return self.honest()
+
+    def honest(self, part: str = "test") -> Accuracy:
+        """Choose, for each seed and fold, the epoch of the best validation score.
+
+        Args:
+            part: whose score at that epoch is returned.
+
+        Raises:
+            ValueError: if nothing was kept for validation.
+        """
+        if "validation" not in self.curves:
+            raise ValueError(
+                'protocol="paper" keeps no validation fold: see published() and '
+                'last(), or run with protocol="honest"'
+            )
+        best = self.curves["validation"].argmax(axis=2)[..., None]
+        chosen = np.take_along_axis(self.curves[part], best, axis=2)[..., 0]
+        return self._over_seeds(chosen, self._epochs)
+
+    def published(self, part: str = "test") -> Accuracy:
+        """Choose, for each seed, the epoch of the best mean TEST score over folds."""
+        mean = self.curves[part].mean(axis=1, keepdims=True)
+        best = mean.argmax(axis=2)[..., None]
+        return self._over_seeds(
+            np.take_along_axis(mean, best, axis=2)[..., 0], self._epochs
+        )
+
+    def last(self, part: str = "test") -> Accuracy:
+        """Return the score after the last epoch, nothing chosen."""
+        return self._over_seeds(self.curves[part][:, :, -1], 1)
+
+    @property
+    def _epochs(self) -> int:
+        return int(next(iter(self.curves.values())).shape[2])
+
+    @staticmethod
+    def _over_seeds(scores: Floats, candidates: int) -> Accuracy:
+        return Accuracy(tuple((100 * scores.mean(axis=1)).tolist()), candidates)
+
+    @override
+    def __repr__(self) -> str:
+        names = ("label", "dataset", "protocol")
+        words = ", ".join(f"{k}={self.config[k]!r}" for k in names if k in self.config)
+        return f"Tuned({words}, score={self.score})"
+
+
+def tuned_table(results: Sequence[Tuned], part: str = "test") -> str:
+    """Return the ways of choosing an epoch side by side, a row for each result."""
+    header = ["pre-training", "data set", "chosen on validation", "last epoch"]
+    header += ["chosen on test", "epochs", "seeds"]
+    rows = []
+    for result in results:
+        last, best = result.last(part), result.published(part)
+        honest = result.honest(part) if "validation" in result.curves else "-"
+        rows.append(
+            [
+                str(result.config["label"]),
+                str(result.config["dataset"]),
+                *map(str, (honest, last, best, best.candidates, last.seeds)),
+            ]
+        )
+    return table(header, rows)
