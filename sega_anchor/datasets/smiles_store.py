@@ -1,0 +1,188 @@
+"""pack_smiles: a SMILES file of any size as packed graphs with their trees, on disk."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import os
+import warnings
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from filelock import FileLock
+from joblib import Parallel, delayed
+from tqdm import tqdm
+
+from ..minimise import BUILDER_VERSION, Method, build_many, check_build
+from .packed import PackedGraphs
+from .smiles import MoleculeArrays, iterate_smiles, parse_smiles
+from .store import PackedWriter, open_packed
+
+#: Rows that one process reads at a time; a kill loses no more.
+CHUNK = 10_000
+_SKIPPED = "skipped.csv"
+_LONG = ("x", "edge_index", "edge_attr", "tree_level", "tree_parent")
+
+Skipped = list[tuple[int, str]]
+
+
+def pack_smiles(
+    path: str | Path,
+    folder: str | Path,
+    *,
+    height: int = 5,
+    method: Method = "refined",
+    jobs: int | None = None,
+) -> PackedGraphs:
+    """Read molecules and build their coding trees with all cores, memory bounded.
+
+    What is finished is found again, what was interrupted goes on after the last chunk,
+    and several processes may ask for the same folder: one of them works.
+
+    Args:
+        path: a file for :func:`~sega_anchor.datasets.smiles.iterate_smiles`.
+        folder: where the graphs are kept, about 600 bytes a molecule. Rows that are no
+            molecules are listed in its ``skipped.csv``.
+        height: of the trees.
+        method: how they are built, see :func:`~sega_anchor.build_coding_tree`.
+        jobs: processes; default one for each core.
+
+    Returns:
+        The graphs, in the order of the file, mapped from disk.
+
+    Raises:
+        ValueError: if the file is missing, cannot be read or has no molecules, or if
+            the folder holds other graphs.
+        ImportError: if RDKit is not installed.
+    """
+    check_build(height, method)
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"jobs must be at least 1, got {jobs!r}")
+    path, folder = Path(path), Path(folder)
+    about = {
+        "sha256": file_digest(path),
+        "height": height,
+        "method": method,
+        "builder": BUILDER_VERSION,
+    }
+    rows = iterate_smiles(path)  # refuses a file without the column
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / ".lock"):
+        writer = PackedWriter(folder, about)
+        if not writer.is_complete:
+            _write(writer, rows, height, method, jobs or os.cpu_count() or 1)
+            _report(folder, writer)
+            writer.finish()
+    return open_packed(folder)
+
+
+def file_digest(path: str | Path) -> str:
+    """Return the SHA-256 of a file.
+
+    Raises:
+        ValueError: if there is no such file.
+    """
+    if not Path(path).is_file():
+        raise ValueError(f"there is no SMILES file {str(path)!r}")
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _write(
+    writer: PackedWriter, rows: Iterator[str], height: int, method: Method, jobs: int
+) -> None:
+    """Pack what is not written yet, chunk by chunk in the order of the file."""
+    done = int(writer.place.get("rows", 0))
+    bad = int(writer.place.get("skipped", 0))
+    rest = islice(rows, done, None)
+    chunks = iter(lambda: list(islice(rest, CHUNK)), [])
+    first = next(chunks, [])
+    second = next(chunks, [])
+    waiting = (chunk for part in ([first, second], chunks) for chunk in part if chunk)
+    # A process takes seconds to start: not for one chunk.
+    pool = Parallel(n_jobs=jobs if second else 1, return_as="generator")
+    packed = pool(delayed(pack_chunk)(chunk, height, method) for chunk in waiting)
+    with tqdm(desc="Reading molecules", initial=done, disable=None, unit="") as bar:
+        for count, graphs, skipped in packed:
+            lines = io.StringIO()
+            csv.writer(lines).writerows((done + row, words) for row, words in skipped)
+            done, bad = done + count, bad + len(skipped)
+            text = {_SKIPPED: lines.getvalue()}
+            writer.append(graphs, text, rows=done, skipped=bad)
+            bar.update(count)
+
+
+def pack_chunk(
+    rows: list[str], height: int, method: Method
+) -> tuple[int, PackedGraphs | None, Skipped]:
+    """Pack some molecules with their trees.
+
+    Returns:
+        The number of rows; the graphs, or None; which rows are no molecules.
+    """
+    parsed = [parse_smiles(smiles) for smiles in rows]
+    found = [arrays for arrays in parsed if arrays is not None]
+    skipped = [
+        (i, smiles)
+        for i, (smiles, arrays) in enumerate(zip(rows, parsed, strict=True))
+        if arrays is None
+    ]
+    return len(rows), _pack(found, height, method) if found else None, skipped
+
+
+def _pack(found: list[MoleculeArrays], height: int, method: Method) -> PackedGraphs:
+    sizes = np.array([len(arrays.x) for arrays in found])
+    edge_ptr = _prefix_sum(np.array([len(arrays.edge_attr) for arrays in found]))
+    edge_index = np.concatenate([arrays.edge_index for arrays in found], axis=1)
+    parent, level, tree_ptr = build_many(
+        edge_index.astype(np.int64),
+        edge_ptr,
+        sizes,
+        np.empty(0),
+        height=height,
+        method=method,
+    )
+    own = np.arange(len(parent)) - np.repeat(tree_ptr[:-1], np.diff(tree_ptr))
+    behind = np.where(parent < 0, 0, parent - own)
+    fields = {
+        "x": np.concatenate([arrays.x for arrays in found]),
+        "edge_index": np.ascontiguousarray(edge_index.T),
+        "edge_attr": np.concatenate([arrays.edge_attr for arrays in found]),
+        "tree_level": level.astype(np.uint8),
+        "tree_parent": behind.astype(np.int32),
+    }
+    ptr = {"node": _prefix_sum(sizes), "edge": edge_ptr, "tree": tree_ptr}
+    return PackedGraphs(
+        {name: torch.from_numpy(values) for name, values in fields.items()},
+        {group: torch.from_numpy(values) for group, values in ptr.items()},
+        dict.fromkeys(_LONG, torch.long),
+    )
+
+
+def _report(folder: Path, writer: PackedWriter) -> None:
+    """Say how many rows were no molecules; refuse if none was."""
+    rows, bad = (int(writer.place.get(name, 0)) for name in ("rows", "skipped"))
+    if rows == bad:
+        raise ValueError(
+            f"none of the {rows} rows is a molecule that RDKit can read: see "
+            f"{folder / _SKIPPED}"
+        )
+    if bad:
+        with (folder / _SKIPPED).open(newline="") as file:
+            first = [
+                f"row {row}: {smiles!r}" for row, smiles in islice(csv.reader(file), 3)
+            ]
+        warnings.warn(
+            f"{bad} of {rows} rows are left out, as RDKit or the features do not know "
+            f"them; they are listed in {folder / _SKIPPED}: {', '.join(first)}",
+            stacklevel=3,
+        )
+
+
+def _prefix_sum(sizes: Any) -> Any:
+    return np.concatenate([[0], np.cumsum(sizes)])
