@@ -1,4 +1,4 @@
-"""The command line: ``sega-anchor run``, ``compare`` and ``tree``."""
+"""The command line: ``sega-anchor run`` and the other commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
-from . import __version__, _tree_command
+from . import __version__, _tree_command, _tuning_commands
 
 # What only one command needs is imported there, so that the others start soon.
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen = _parser(words).parse_args(words)
         _COMMANDS[chosen.subcommand][2](chosen[chosen.subcommand])
         sys.stdout.flush()
-    except ValueError as error:
+    except (ValueError, ImportError) as error:  # the latter: an extra is missing
         print(f"sega-anchor: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # the reader, such as head, has seen enough
@@ -196,6 +196,24 @@ _COMMANDS: dict[
         "computed again.",
         _add_compare,
         _compare,
+    ),
+    "semisupervised": (
+        "Pre-train on all graphs of a set and fine-tune on a tenth of its labels. Stop "
+        "it at any time and start it again.",
+        _tuning_commands.add_semisupervised,
+        _tuning_commands.semisupervised,
+    ),
+    "pretrain": (
+        "Pre-train an encoder on molecules or proteins without labels. Stop it at any "
+        "time and start it again.",
+        _tuning_commands.add_pretrain,
+        _tuning_commands.pretrain,
+    ),
+    "finetune": (
+        "Fine-tune a pre-trained encoder on a labelled set. Stop it at any time and "
+        "start it again.",
+        _tuning_commands.add_finetune,
+        _tuning_commands.finetune,
     ),
     "tree": (
         "Build the coding tree of one graph.",

@@ -66,6 +66,43 @@ def test_graphs_without_features_know_their_nodes() -> None:
     batch = PackedGraphs.of([lone, lone]).batch([0, 1])
     assert (batch.num_nodes, batch.num_graphs) == (6, 2)
     assert batch.batch.tolist() == [0, 0, 0, 1, 1, 1]
+    same(batch, Batch.from_data_list([lone, lone]))
+    same(PackedGraphs.of([lone, lone])[1], lone)
+
+
+def test_narrow_edge_indices_stay_narrow() -> None:
+    pair = Data(edge_index=torch.tensor([[0], [1]], dtype=torch.int32), num_nodes=2)
+    same(PackedGraphs.of([pair, pair]).batch([1, 0]), Batch.from_data_list([pair] * 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("edge_attr", torch.ones(3), r"edge_attr of graph 0 has 3 rows.* 1 \(edge\)"),
+        ("tree_x", torch.ones(3, 1), r"tree_x of graph 0 has 3 rows.* 2 \(node\)"),
+        ("tree_parent", torch.ones(3), "tree_parent of graph 0 .* no tree_level"),
+        ("root_index", torch.tensor([1]), "root_index of graph 0 would be renumbered"),
+        ("my_batch", torch.tensor([1]), "my_batch of graph 0 would be renumbered"),
+    ],
+)
+def test_rows_that_would_go_to_other_graphs_are_refused(
+    name: str, values: torch.Tensor, message: str
+) -> None:
+    bad = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]]))
+    bad[name] = values
+    with pytest.raises(ValueError, match=message):
+        PackedGraphs.of([bad])
+
+
+@pytest.mark.parametrize(
+    "index", [[-1], [2, -1], [3], torch.tensor([True, False, True]), [[0, 1]], [0.5]]
+)
+def test_what_is_no_list_of_graphs_is_refused(index: list[int]) -> None:
+    pair = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]]))
+    packed = PackedGraphs.of([pair] * 3)
+    with pytest.raises(IndexError, match=r"there are 3 graphs|list of graph numbers"):
+        packed.batch(index)
+    assert packed.batch([]).num_nodes == 0
 
 
 def test_graphs_that_differ_are_refused() -> None:

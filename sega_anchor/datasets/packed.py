@@ -58,8 +58,9 @@ class PackedGraphs:
         """Pack graphs; all attributes that are tensors come along.
 
         Raises:
-            ValueError: without graphs, or for graphs whose attributes, their types or
-                widths differ from those of the first, naming the graph.
+            ValueError: without graphs, or for the first graph whose attributes, their
+                types or widths differ from those of graph 0, whose rows are not those
+                of its nodes or edges, or which PyG would renumber in a batch.
         """
         if not len(graphs):
             raise ValueError("there are no graphs to pack")
@@ -72,6 +73,7 @@ class PackedGraphs:
         for i, data in enumerate(listed):
             rows = first if i == 0 else _rows(data)
             _check_alike(i, rows, first)
+            _check_rows(i, data, rows)
             for name, values in rows.items():
                 columns[name].append(values)
             sizes["node"].append(int(data.num_nodes or 0))
@@ -99,7 +101,10 @@ class PackedGraphs:
         if not -len(self) <= i < len(self):
             raise IndexError(f"there are {len(self)} graphs, got index {i}")
         batch = self.batch([i % len(self)])
-        return Data(**{name: batch[name] for name in self.fields})
+        data = Data(**{name: batch[name] for name in self.fields})
+        if "x" not in self.fields:
+            data.num_nodes = batch.num_nodes
+        return data
 
     @property
     def sizes(self) -> Tensor:
@@ -116,9 +121,12 @@ class PackedGraphs:
         """Return the batch of some graphs, equal to PyG's collation of them.
 
         Args:
-            index: which graphs, in which order.
+            index: numbers of the graphs, from 0, in the order wanted.
+
+        Raises:
+            IndexError: for what is no list of such numbers, such as a mask.
         """
-        index = torch.as_tensor(index, device=self.ptr["node"].device)
+        index = self._numbers(index)
         begin = {group: values[index] for group, values in self.ptr.items()}
         size = {g: values[index + 1] - begin[g] for g, values in self.ptr.items()}
         rows = {group: _ranges(begin[group], size[group]) for group in size}
@@ -128,7 +136,8 @@ class PackedGraphs:
             cut[name] = field[at].to(self.dtypes[name])
         ptr = _prefix_sum(size["node"])
         shift = ptr[:-1].repeat_interleave(size["edge"]).unsqueeze(1)
-        cut["edge_index"] = (cut["edge_index"] + shift).t().contiguous()
+        cut["edge_index"] += shift
+        cut["edge_index"] = cut["edge_index"].t().contiguous()
         graph = torch.arange(len(index), device=index.device)
         cut["batch"] = graph.repeat_interleave(size["node"])
         batch = Batch(**cut)
@@ -137,11 +146,31 @@ class PackedGraphs:
             batch.num_nodes = len(cut["batch"])
         return batch
 
+    def _numbers(self, index: Tensor | Sequence[int]) -> Tensor:
+        device = self.ptr["node"].device
+        if not len(index):
+            return torch.empty(0, dtype=torch.long, device=device)
+        index = torch.as_tensor(index)
+        if index.dim() != 1 or index.is_floating_point() or index.dtype == torch.bool:
+            raise IndexError(
+                f"index must be a list of graph numbers, got {index.dtype} of shape "
+                f"{tuple(index.shape)}: for a mask, pass mask.nonzero().view(-1)"
+            )
+        least, most = int(index.min()), int(index.max())
+        if least < 0 or most >= len(self):
+            wrong = least if least < 0 else most
+            raise IndexError(f"there are {len(self)} graphs, got index {wrong}")
+        return index.to(device, torch.long)
+
 
 def _rows(data: Data) -> dict[str, Tensor]:
     """Return the tensors of a graph with their rows first."""
-    if data.edge_index is None:
-        raise ValueError("edge_index is None; without edges, give shape (2, 0)")
+    shape = None if data.edge_index is None else tuple(data.edge_index.shape)
+    if shape is None or len(shape) != 2 or shape[0] != 2:
+        raise ValueError(
+            f"edge_index must have shape (2, num_edges), got {shape}; without edges, "
+            "give (2, 0)"
+        )
     found = {k: v for k, v in data.to_dict().items() if isinstance(v, Tensor)}
     found["edge_index"] = found["edge_index"].t()
     return {k: v.view(1) if v.dim() == 0 else v for k, v in found.items()}
@@ -161,10 +190,30 @@ def _check_alike(i: int, rows: dict[str, Tensor], first: dict[str, Tensor]) -> N
                 f"{name} of graph {i} is {values.dtype} {tuple(values.shape)}, of "
                 f"graph 0 {wanted.dtype} {tuple(wanted.shape)}: rows must be alike"
             )
-        if name not in GROUPS and len(values) != 1:
+
+
+def _check_rows(i: int, data: Data, rows: dict[str, Tensor]) -> None:
+    """Refuse what would make batches wrong without a word."""
+    wanted = {"node": data.num_nodes, "edge": len(rows["edge_index"])}
+    if "tree_level" in rows:
+        wanted["tree"] = len(rows["tree_level"])
+    for name, values in rows.items():
+        group = GROUPS.get(name)
+        if group is None and len(values) != 1:
             raise ValueError(
                 f"{name} of graph {i} has {len(values)} rows: what belongs to the "
                 "whole graph needs exactly one"
+            )
+        if group is not None and len(values) != wanted.get(group):
+            raise ValueError(
+                f"{name} of graph {i} has {len(values)} rows, its graph has "
+                f"{wanted.get(group, 'no tree_level')} ({group}): give one row for each"
+            )
+        if name not in GROUPS and bool(data.__inc__(name, values)):
+            raise ValueError(
+                f"{name} of graph {i} would be renumbered by PyG in a batch, which "
+                "is done here for edge_index alone: give it a name without 'index', "
+                "'batch' or 'face'"
             )
 
 

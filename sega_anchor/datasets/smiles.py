@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import zlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -112,7 +113,7 @@ def molecule_arrays(smiles: str) -> MoleculeArrays:
 
     >>> molecule_arrays("C*")
     Traceback (most recent call last):
-    ValueError: the features do not know its dummy atom
+    ValueError: the features do not know a dummy atom
     """
     mol = read_molecule(smiles)
     if not 0 < mol.GetNumAtoms() <= np.iinfo(np.int16).max:
@@ -162,7 +163,7 @@ def _atoms(mol: Mol, smiles: str) -> NDArray[np.uint8]:
     atoms = list(map(mol.GetAtomWithIdx, range(mol.GetNumAtoms())))
     number = [atom.GetAtomicNum() for atom in atoms]
     if not 0 < min(number) <= max(number) <= _LARGEST_ATOM:
-        raise ValueError("the features do not know its dummy atom")
+        raise ValueError("the features do not know a dummy atom")
     x = np.zeros((len(atoms), 2), dtype=np.uint8)
     x[:, 0] = number
     x[:, 0] -= 1
@@ -170,7 +171,7 @@ def _atoms(mol: Mol, smiles: str) -> NDArray[np.uint8]:
         try:
             x[:, 1] = [_CHIRALITY[atom.GetChiralTag()] for atom in atoms]
         except KeyError as error:
-            raise ValueError(f"the features do not know its {error.args[0]}") from None
+            raise ValueError(f"the features do not know {error.args[0]}") from None
     return x
 
 
@@ -191,7 +192,7 @@ def _bonds(mol: Mol) -> tuple[NDArray[Any], ...]:
             kind = _BOND_TYPE[bond.GetBondType()]
             rows.append((*ends, kind, _BOND_DIRECTION[bond.GetBondDir()]))
     except KeyError as error:
-        raise ValueError(f"the features do not know its {error.args[0]}") from None
+        raise ValueError(f"the features do not know {error.args[0]}") from None
     return tuple(np.array(sorted(rows), dtype=np.int64).reshape(-1, 4).T)
 
 
@@ -242,7 +243,8 @@ def iterate_smiles(path: _Path) -> Iterator[str]:
     Each may be gzipped.
 
     Raises:
-        ValueError: If the file cannot be read, or has no such column (at once).
+        ValueError: If a CSV file has no such column, at once; if the file cannot be
+            read, when that shows.
     """
     if Path(path).name.lower().removesuffix(".gz").endswith(_LISTS):
         words = (line.split(maxsplit=1)[0] for line in _lines(path) if line.strip())
@@ -259,5 +261,5 @@ def _lines(path: _Path) -> Iterator[str]:
         opener: Any = gzip.open if zipped else open
         with opener(path, "rt", encoding="utf-8-sig", newline="") as text:
             yield from text
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise ValueError(f"cannot read {str(path)!r} as text ({error})") from error

@@ -1,0 +1,26 @@
+"""The transfer protocol: learn from many graphs without labels, then from another set.
+
+    from sega_anchor.protocols import transfer
+    transfer.pretrain("zinc.csv.gz", "checkpoints/sega", method="sega")
+    transfer.finetune("bbbp", "checkpoints/sega/epoch100.safetensors").honest()
+
+Source: Hu et al., ICLR 2020, repository snap-stanford/pretrain-gnns; You et al.,
+NeurIPS 2020, repository Shen-Lab/GraphCL, transferLearning_MoleculeNet_PPI. SEGA's code
+for this setting was never released: it is reconstructed from the paper.
+"""
+
+from ._domains import DOMAINS as DOMAINS
+from ._domains import Domain as Domain
+from ._finetune import FinetuneConfig as FinetuneConfig
+from ._finetune import finetune as finetune
+from ._pretrain import PretrainConfig as PretrainConfig
+from ._pretrain import pretrain as pretrain
+
+__all__ = [
+    "DOMAINS",
+    "Domain",
+    "FinetuneConfig",
+    "PretrainConfig",
+    "finetune",
+    "pretrain",
+]

@@ -1,0 +1,113 @@
+"""What the two halves of the transfer protocol read, refused early if it is unfit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+from torch_geometric.data import Data
+
+from ...datasets import PackedGraphs, load_molecules, load_proteins
+from ...datasets.smiles_store import file_digest, pack_smiles
+from ...datasets.tu import data_root
+from ...evaluate import scaffold_split, species_split
+from ...transforms import AddCodingTree
+from ..prepare import checksum
+
+if TYPE_CHECKING:
+    from ._finetune import FinetuneConfig
+    from ._pretrain import PretrainConfig
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Graphs, their labels and which are for what.
+
+    Args:
+        name: of the set.
+        content: checksum of graphs and labels.
+        graphs: all graphs.
+        labels: ``(num_graphs, tasks)``, NaN where there is none.
+        train: which to train on.
+        scored: which to score, by name; "validation" and "test" are among them.
+    """
+
+    name: str
+    content: str
+    graphs: PackedGraphs
+    labels: Tensor
+    train: Tensor
+    scored: dict[str, Tensor]
+
+    def __post_init__(self) -> None:
+        """Refuse parts that cannot be scored, before any training."""
+        for name, index in self.scored.items():
+            labels = self.labels[index]
+            both = (labels == 1).any(dim=0) & (labels == 0).any(dim=0)
+            if not both.any():
+                raise ValueError(
+                    f"no task of {self.name} has positives and negatives among the "
+                    f"{len(index)} graphs for {name}, so there is no ROC-AUC: a larger "
+                    "set is needed"
+                )
+        if self.labels[self.train].isnan().all():
+            raise ValueError(f"no graph of {self.name} for training has a label")
+
+
+def unlabelled_graphs(source: str | Path, config: PretrainConfig) -> PackedGraphs:
+    """Return the graphs of a SMILES file or of a folder of protein networks."""
+    if config.domain == "molecules":
+        folder = config.packed or _packed_folder(Path(source), config)
+        return pack_smiles(
+            source, folder, height=config.height, method=config.tree, jobs=config.jobs
+        )
+    graphs: Sequence[Data] = load_proteins(source, split="unsupervised")
+    if config.method == "sega":
+        graphs = AddCodingTree(config.height, config.tree).over(
+            graphs, threads=config.jobs
+        )
+    return PackedGraphs.of(graphs)
+
+
+def labelled_graphs(dataset: str | Path, config: FinetuneConfig) -> Labelled:
+    """Return a data set split by scaffold or by species."""
+    if config.domain == "molecules":
+        found = load_molecules(
+            dataset,
+            root=config.root,
+            archives=config.archives,
+            smiles_column=config.smiles_column,
+            task_columns=config.tasks or None,
+        )
+        train, validation, test = scaffold_split(found.smiles)
+        scored = {"validation": validation, "test": test}
+        return _labelled(found.name, found.graphs, found.labels, train, scored)
+    networks = load_proteins(dataset, split="supervised")
+    parts = species_split(networks.species_id)
+    scored = {
+        "validation": parts.valid,
+        "test": parts.test_hard,
+        "test_easy": parts.test_easy,
+    }
+    return _labelled(Path(dataset).name, networks, networks.y, parts.train, scored)
+
+
+def _labelled(
+    name: str,
+    graphs: Sequence[Data],
+    labels: Tensor,
+    train: Tensor,
+    scored: dict[str, Tensor],
+) -> Labelled:
+    packed = PackedGraphs.of(graphs)
+    return Labelled(name, checksum(graphs), packed, labels, train, scored)
+
+
+def _packed_folder(path: Path, config: PretrainConfig) -> Path:
+    """Return a folder that no other file and no other trees ever get."""
+    stem = path.name.split(".")[0]
+    name = f"{stem}-{file_digest(path)[:12]}-{config.tree}{config.height}"
+    return data_root(config.root) / "packed" / name

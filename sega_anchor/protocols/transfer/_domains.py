@@ -1,0 +1,103 @@
+"""Domains of transfer learning: what molecules and proteins do not share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import one_hot
+from torch_geometric.data import Data
+
+from ...augment import Augmentation, EdgePerturb, NodeDrop, RandomChoice, Subgraph
+from ...backbones import MoleculeGIN, ProteinGIN
+from ...minimise import Method as TreeMethod
+from ...view import AnchorView
+
+DomainName = Literal["molecules", "proteins"]
+_ATOMS, _CHIRALITIES = 119, 4
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A kind of graph, its encoder and its views.
+
+    Args:
+        name: of the kind.
+        encoder: class of its encoder, called with width, layers and dropout.
+        perturb: whether augmentations remove edges, beside nodes and all but a
+            subgraph, as published.
+        leaf_channels: width of ``leaves``, 0 without.
+        max_degree: cap of the one-hot degree that the trees' leaves bear as well.
+        leaves: features of the leaves, from a batch.
+        represent: name of the encoder's method that gives what is fine-tuned.
+        parts: how many vectors of the encoder's width that gives side by side.
+    """
+
+    name: DomainName
+    encoder: Callable[[int, int, float], nn.Module]
+    perturb: bool
+    leaf_channels: int
+    max_degree: int
+    leaves: Callable[[Data], Tensor] | None
+    represent: str
+    parts: int
+
+    def augmentation(self, ratio: float) -> Augmentation:
+        """Return the published choice of views: for each graph one, at random."""
+        kinds: list[Augmentation] = [NodeDrop(ratio), Subgraph(ratio, mode="walk")]
+        if self.perturb:
+            kinds.append(EdgePerturb(ratio, mode="undirected"))
+        return RandomChoice(kinds)
+
+    def anchor(self, width: int, height: int, tree: TreeMethod) -> AnchorView:
+        """Return an anchor view as wide as the encoder."""
+        return AnchorView(
+            self.leaf_channels,
+            width,
+            width,
+            height,
+            tree,
+            max_degree=self.max_degree,
+        )
+
+
+def atom_features(data: Data) -> Tensor:
+    """Return one-hot atom numbers and chiralities, ``(num_nodes, 123)``.
+
+    The paper does not say what the leaves of a molecule's tree are: these are the two
+    numbers that Hu et al.'s encoder embeds.
+
+    Example:
+        >>> atom_features(Data(x=torch.tensor([[5, 0]]))).nonzero()[:, 1]
+        tensor([  5, 119])
+    """
+    atoms = one_hot(data.x[:, 0], _ATOMS)
+    return torch.cat([atoms, one_hot(data.x[:, 1], _CHIRALITIES)], dim=1).float()
+
+
+#: Source: repository Shen-Lab/GraphCL, transferLearning_MoleculeNet_PPI.
+DOMAINS: dict[DomainName, Domain] = {
+    "molecules": Domain(
+        name="molecules",
+        encoder=MoleculeGIN,
+        perturb=False,
+        leaf_channels=_ATOMS + _CHIRALITIES,
+        max_degree=10,
+        leaves=atom_features,
+        represent="encode",
+        parts=1,
+    ),
+    "proteins": Domain(
+        name="proteins",
+        encoder=ProteinGIN,
+        perturb=True,
+        leaf_channels=0,  # all proteins are alike but for their degrees
+        max_degree=100,
+        leaves=None,
+        represent="represent",
+        parts=2,
+    ),
+}
