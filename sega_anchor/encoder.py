@@ -7,11 +7,11 @@ from typing import Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 from torch_geometric.utils import scatter
 from typing_extensions import override
 
 from .levels import TreeLevels
+from .norm import BatchNorm
 
 Readout = Literal["sum", "mean", "root"]
 
@@ -135,29 +135,12 @@ class TreeEncoder(nn.Module):
         return embedding
 
 
-class _BatchNorm(nn.BatchNorm1d):
-    """BatchNorm that also takes a single row in training."""
-
-    @override
-    def forward(self, input: Tensor) -> Tensor:
-        if self.training and input.size(0) == 1:
-            return functional.batch_norm(
-                input,
-                self.running_mean,
-                self.running_var,
-                self.weight,
-                self.bias,
-                eps=self.eps,
-            )
-        return super().forward(input)
-
-
 def _mlp(in_channels: int, out_channels: int) -> nn.Sequential:
     return nn.Sequential(
         nn.Linear(in_channels, out_channels),
-        _BatchNorm(out_channels),
+        BatchNorm(out_channels),
         nn.ReLU(),
         nn.Linear(out_channels, out_channels),
-        _BatchNorm(out_channels),
+        BatchNorm(out_channels),
         nn.ReLU(),
     )

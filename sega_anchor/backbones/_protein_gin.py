@@ -10,8 +10,8 @@ from torch_geometric.nn import global_mean_pool
 from torch_geometric.utils import cumsum
 from typing_extensions import override
 
+from ..norm import BatchNorm
 from ._layers import (
-    BatchNorm,
     check_dropout,
     check_features,
     check_sizes,

@@ -8,8 +8,8 @@ from torch_geometric.data import Data
 from torch_geometric.nn import global_add_pool
 from typing_extensions import override
 
+from ..norm import BatchNorm
 from ._layers import (
-    BatchNorm,
     check_dropout,
     check_features,
     check_sizes,

@@ -16,7 +16,7 @@ from torch_geometric.data import Data
 from tqdm import tqdm
 
 from .smiles import as_data, find_smiles_column, molecule_arrays, read_table
-from .tu import _download, data_root
+from .tu import archive_folder, data_root, download
 
 _URL = "https://deepchemdata.s3-us-west-1.amazonaws.com/datasets/"
 _ARCHIVES = "SEGA_ANCHOR_MOLECULES"
@@ -159,7 +159,7 @@ def _find(
 ) -> Path:
     """Return the file of a set, downloaded if it is nowhere at hand."""
     home = data_root(root) / "molecules"
-    for folder in (_archive_folder(archives), home):
+    for folder in (archive_folder(archives, _ARCHIVES, "NAME.csv.gz"), home):
         for path in sorted(folder.iterdir()) if folder and folder.is_dir() else ():
             stem, _, ending = path.name.lower().partition(".")
             if stem in (name, source.stem.lower()) and ending in ("csv", "csv.gz"):
@@ -168,7 +168,7 @@ def _find(
     with tempfile.TemporaryDirectory(dir=home) as temporary:
         part = Path(temporary, source.file)
         try:
-            _download(source.url, part)
+            download(source.url, part)
         except (OSError, http.client.HTTPException) as error:
             raise ValueError(
                 f"cannot download {name!r} from {source.url} ({error}); without a "
@@ -176,20 +176,6 @@ def _find(
                 f"DIR or {_ARCHIVES}"
             ) from error
         return part.replace(home / source.file)
-
-
-def _archive_folder(archives: _Path | None) -> Path | None:
-    chosen = archives or os.environ.get(_ARCHIVES)
-    if not chosen:
-        return None
-    folder = Path(chosen).expanduser()
-    if not folder.is_dir():
-        origin = "archives" if archives else f"the environment variable {_ARCHIVES}"
-        raise ValueError(
-            f"{origin} names the folder {str(chosen)!r}, which does not exist; give "
-            f"the folder that holds the files NAME.csv.gz"
-        )
-    return folder
 
 
 def _tasks(

@@ -84,7 +84,7 @@ def load(
     """
     if name == _SYNTHETIC:
         return SyntheticCommunities()
-    folder = _archive_folder(archives)
+    folder = archive_folder(archives)
     home = data_root(root)
     _prepare(name, home / name, folder)
     return TUDataset(str(home), name, use_node_attr=use_node_attr)
@@ -118,16 +118,23 @@ def data_root(root: _Path | None) -> Path:
     return Path(chosen).expanduser()
 
 
-def _archive_folder(archives: _Path | None) -> Path | None:
-    chosen = archives or os.environ.get(_ARCHIVES)
+def archive_folder(
+    archives: _Path | None, variable: str = _ARCHIVES, files: str = "NAME.zip"
+) -> Path | None:
+    """Return the folder that is given, or that an environment variable names, or none.
+
+    Raises:
+        ValueError: If it does not exist.
+    """
+    chosen = archives or os.environ.get(variable)
     if not chosen:
         return None
     folder = Path(chosen).expanduser()
     if not folder.is_dir():
-        origin = "archives" if archives else f"the environment variable {_ARCHIVES}"
+        origin = "archives" if archives else f"the environment variable {variable}"
         raise ValueError(
             f"{origin} names the folder {str(chosen)!r}, which does not exist; give "
-            f"the folder that holds the files NAME.zip"
+            f"the folder that holds the files {files}"
         )
     return folder
 
@@ -151,7 +158,7 @@ def _fetch(name: str, raw: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         archive = Path(temporary, f"{name}.zip")
         try:
-            _download(url, archive)
+            download(url, archive)
         except (OSError, http.client.HTTPException) as error:
             raise ValueError(
                 f"cannot download {name!r} from {url} ({error}); without a network "
@@ -161,7 +168,8 @@ def _fetch(name: str, raw: Path) -> None:
         extract_archive(archive, name, raw)
 
 
-def _download(url: str, target: Path) -> None:
+def download(url: str, target: Path) -> None:
+    """Fetch a file with a progress bar."""
     with urllib.request.urlopen(url, timeout=_TIMEOUT) as reply:
         bar = tqdm.wrapattr(
             reply,
