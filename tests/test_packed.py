@@ -52,13 +52,11 @@ def test_a_batch_is_that_of_pyg(listed: list[Data], data: st.DataObject) -> None
         same(packed[i], graph)
 
 
-def test_a_data_set_packs_and_joins() -> None:
+def test_a_data_set_packs() -> None:
     dataset = load("synthetic")
     packed = PackedGraphs.of(dataset)
-    parts = [PackedGraphs.of(dataset[:100]), PackedGraphs.of(dataset[100:])]
-    for one in (packed, PackedGraphs.join(parts)):
-        assert len(one) == len(dataset)
-        same(one.batch([7, 250]), Batch.from_data_list([dataset[7], dataset[250]]))
+    assert len(packed) == len(dataset)
+    same(packed.batch([7, 250]), Batch.from_data_list([dataset[7], dataset[250]]))
 
 
 def test_graphs_without_features_know_their_nodes() -> None:

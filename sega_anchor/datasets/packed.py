@@ -83,15 +83,6 @@ class PackedGraphs:
         fields = {name: torch.cat(values) for name, values in columns.items()}
         return cls(fields, {k: _prefix_sum(torch.tensor(v)) for k, v in sizes.items()})
 
-    @classmethod
-    def join(cls, parts: Sequence[PackedGraphs]) -> PackedGraphs:
-        """Put packs of the same fields behind each other."""
-        names, groups = parts[0].fields, parts[0].ptr
-        fields = {n: torch.cat([part.fields[n] for part in parts]) for n in names}
-        sizes = {g: torch.cat([part.ptr[g].diff() for part in parts]) for g in groups}
-        ptr = {group: _prefix_sum(size) for group, size in sizes.items()}
-        return cls(fields, ptr, parts[0].dtypes)
-
     def __len__(self) -> int:
         """Return the number of graphs."""
         return len(self.ptr["node"]) - 1

@@ -223,14 +223,17 @@ def read_table(path: _Path) -> Iterator[list[str]]:
             another width than its header.
     """
     width = 0
-    for number, row in enumerate(filter(None, csv.reader(_lines(path)))):
-        width = width or len(row)
-        if len(row) != width:
-            raise ValueError(
-                f"{path}: row {number} has {len(row)} fields where the header has "
-                f"{width}; mend the file"
-            )
-        yield row
+    try:
+        for number, row in enumerate(filter(None, csv.reader(_lines(path)))):
+            width = width or len(row)
+            if len(row) != width:
+                raise ValueError(
+                    f"{path}: row {number} has {len(row)} fields where the header has "
+                    f"{width}; mend the file"
+                )
+            yield row
+    except csv.Error as error:
+        raise ValueError(f"cannot read {str(path)!r} as CSV ({error})") from error
     if not width:
         raise ValueError(f"{path} is empty; give a CSV file with a header")
 

@@ -23,6 +23,9 @@ def scaffold_split(
     to validation while both hold no more than ``(fractions[0] + fractions[1]) * N``
     with it, else to the test. Nothing is random.
 
+    Differs from the released code, which for BBBP, ToxCast and ClinTox splits the
+    SMILES strings as RDKit rewrites them: one or two molecules change parts.
+
     Args:
         smiles: The molecules, each readable by RDKit.
         fractions: Shares of training, validation and test, which sum to 1.

@@ -150,6 +150,7 @@ def pretrain(
             Path(folder, "training.state"), [model], model.optimizers, [generator]
         )
         if last.exists() and log.exists():
+            state.discard()  # if a kill came just before that
             return last
         write_log(log, about, [])
 
