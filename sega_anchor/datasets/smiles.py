@@ -29,11 +29,12 @@ _LARGEST_ATOM = 118
 # types outside the scheme only the dative bonds that RDKit gives to metals.
 _SPECIAL = frozenset("/\\~$<>|")
 _NONMETALS = frozenset((1, 5, 6, 7, 8, 9, 14, 15, 16, 17, 34, 35, 53))
-_TYPE_OF_TWICE_THE_ORDER = np.array([0, 0, 0, 3, 1, 0, 2], dtype=np.uint8)
+_TYPE_OF_ORDER = {1.0: 0, 2.0: 1, 3.0: 2, 1.5: 3}
 _DENSE = 500  # atoms up to which an adjacency matrix is worth its square
 
 _LISTS = (".smi", ".txt")
 _Path = str | os.PathLike[str]
+_Bond = tuple[int, int, int, int]
 
 
 class MoleculeArrays(NamedTuple):
@@ -121,14 +122,13 @@ def molecule_arrays(smiles: str) -> MoleculeArrays:
     x = _atoms(mol, smiles)
     plain = len(x) <= _DENSE and _SPECIAL.isdisjoint(smiles)
     if plain and _NONMETALS.issuperset((x[:, 0] + 1).tolist()):
-        source, target, kind, direction = _plain_bonds(mol)
+        bonds = _plain_bonds(mol)
     else:
-        source, target, kind, direction = _bonds(mol)
-    edge_index = np.empty((2, 2 * len(source)), dtype=np.int16)
-    edge_index[:, ::2] = source, target
-    edge_index[:, 1::2] = target, source
-    edge_attr = np.empty((2 * len(source), 2), dtype=np.uint8)
-    edge_attr[::2] = edge_attr[1::2] = np.stack((kind, direction), axis=1)
+        bonds = _bonds(mol)
+    twice = np.array(bonds, dtype=np.int16).reshape(-1, 4).repeat(2, axis=0)
+    edge_index = np.ascontiguousarray(twice[:, :2].T)
+    edge_index[:, 1::2] = edge_index[::-1, ::2]
+    edge_attr = twice[:, 2:].astype(np.uint8)
     return MoleculeArrays(x, edge_index, edge_attr)
 
 
@@ -175,25 +175,30 @@ def _atoms(mol: Mol, smiles: str) -> NDArray[np.uint8]:
     return x
 
 
-def _plain_bonds(mol: Mol) -> tuple[NDArray[Any], ...]:
-    """As :func:`_bonds` without a call for each bond, which takes most of the time."""
-    order = np.triu(_rdkit()[0].GetAdjacencyMatrix(mol, useBO=True))
-    source, target = order.nonzero()
-    twice = (2 * order[source, target]).astype(np.intp)
-    return source, target, _TYPE_OF_TWICE_THE_ORDER[twice], np.zeros_like(source)
+def _plain_bonds(mol: Mol) -> list[_Bond]:
+    """As :func:`_bonds`, without calling RDKit for each bond."""
+    order = _rdkit()[0].GetAdjacencyMatrix(mol, useBO=True).ravel()
+    place = order.nonzero()[0]
+    n = mol.GetNumAtoms()
+    return [
+        (i // n, i % n, _TYPE_OF_ORDER[bond_order], 0)
+        for i, bond_order in zip(place.tolist(), order[place].tolist(), strict=True)
+        if i // n < i % n
+    ]
 
 
-def _bonds(mol: Mol) -> tuple[NDArray[Any], ...]:
+def _bonds(mol: Mol) -> list[_Bond]:
     """Return source < target, type and direction of all bonds, in ascending order."""
     rows = []
     try:
         for bond in map(mol.GetBondWithIdx, range(mol.GetNumBonds())):
-            ends = sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))
+            i, j = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
             kind = _BOND_TYPE[bond.GetBondType()]
-            rows.append((*ends, kind, _BOND_DIRECTION[bond.GetBondDir()]))
+            direction = _BOND_DIRECTION[bond.GetBondDir()]
+            rows.append((min(i, j), max(i, j), kind, direction))
     except KeyError as error:
         raise ValueError(f"the features do not know {error.args[0]}") from None
-    return tuple(np.array(sorted(rows), dtype=np.int64).reshape(-1, 4).T)
+    return sorted(rows)
 
 
 def find_smiles_column(header: list[str]) -> int:

@@ -7,7 +7,8 @@ import hashlib
 import io
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,8 @@ def _write(
     # A process takes seconds to start: not for one chunk.
     pool = Parallel(n_jobs=jobs if second else 1, return_as="generator")
     packed = pool(delayed(pack_chunk)(chunk, height, method) for chunk in waiting)
-    with tqdm(desc="Reading molecules", initial=done, disable=None, unit="") as bar:
+    bar = tqdm(desc="Reading molecules", initial=done, disable=None, unit="")
+    with bar, _closing(packed):
         for count, graphs, skipped in packed:
             lines = io.StringIO()
             csv.writer(lines).writerows((done + row, words) for row, words in skipped)
@@ -115,6 +117,17 @@ def _write(
             text = {_SKIPPED: lines.getvalue()}
             writer.append(graphs, text, rows=done, skipped=bad)
             bar.update(count)
+
+
+@contextmanager
+def _closing(results: Generator[Any, None, None]) -> Iterator[None]:
+    """Stop processes at the end, and at Ctrl-C, when nobody waits for results."""
+    try:
+        yield
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results.close()
 
 
 def pack_chunk(
