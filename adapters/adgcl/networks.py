@@ -81,7 +81,8 @@ class WeightedGIN(nn.Module):
         source, target = edge_index
         nodes = []
         for place, layer in enumerate(self.layers):
-            message = x[source]
+            # Not x[source]: its gradient adds up in any order with several threads.
+            message = x.index_select(0, source)
             if edge_weight is not None:
                 message = message * edge_weight.unsqueeze(1)
             x = layer(x.index_add(0, target, message))

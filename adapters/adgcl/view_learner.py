@@ -54,8 +54,9 @@ class ViewLearner(nn.Module):
         # The first layer on [h_source, h_target] is a sum; its parts are made at nodes.
         of_source, of_target = self.ends.weight.chunk(2, dim=1)
         source, target = data.edge_index
-        hidden = (nodes @ of_source.t() + self.ends.bias)[source]
-        hidden = hidden + (nodes @ of_target.t())[target]
+        # Not [source]: its gradient adds up in any order with several threads.
+        hidden = (nodes @ of_source.t() + self.ends.bias).index_select(0, source)
+        hidden = hidden + (nodes @ of_target.t()).index_select(0, target)
         logits: Tensor = self.score(hidden.relu())
         return logits.squeeze(1)
 
