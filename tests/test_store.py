@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -154,3 +157,74 @@ def test_chunks_of_other_fields_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="the store has the fields"):
         edge_index = torch.tensor([[0], [1]])
         writer.append(PackedGraphs.of([Data(edge_index=edge_index, num_nodes=2)]))
+
+
+def test_the_files_of_others_are_left_alone(tmp_path: Path) -> None:
+    others = tmp_path / "models" / "model.bin"
+    others.parent.mkdir()
+    others.write_bytes(b"precious")
+    with pytest.raises(ValueError, match=r"other files, such as 'model\.bin'"):
+        pack_smiles(write(tmp_path / "a.csv", GOOD), others.parent)
+    assert others.read_bytes() == b"precious"
+    (tmp_path / "s").mkdir()
+    PackedWriter(tmp_path / "s", {})
+    meta = tmp_path / "s" / "meta.json"
+    sizes = {"../models/model.bin": 1}
+    meta.write_text(json.dumps({**json.loads(meta.read_text()), "sizes": sizes}))
+    with pytest.raises(ValueError, match="another format"):
+        PackedWriter(tmp_path / "s", {})
+    assert others.read_bytes() == b"precious"
+
+
+def test_a_store_without_graphs_is_refused(tmp_path: Path) -> None:
+    PackedWriter(tmp_path / "s", {}).finish()
+    with pytest.raises(ValueError, match="holds no graphs"):
+        open_packed(tmp_path / "s")
+
+
+def test_a_kill_in_the_first_chunk_leaves_nothing_in_the_lists(
+    tmp_path: Path, small_chunks: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "a.csv", ["C(", *GOOD])
+    with pytest.warns(UserWarning, match="1 of 7"):
+        pack_smiles(path, tmp_path / "whole", jobs=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(PackedWriter, "_append", _interrupt_append)
+        with pytest.raises(KeyboardInterrupt):
+            pack_smiles(path, tmp_path / "parts", jobs=1)
+    with pytest.warns(UserWarning, match="1 of 7"):
+        pack_smiles(path, tmp_path / "parts", jobs=1)
+    assert content(tmp_path / "parts") == content(tmp_path / "whole")
+
+
+def _interrupt_append(self: PackedWriter, graphs: PackedGraphs) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_warning_turned_error_comes_when_all_is_done(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", ["C(", *GOOD])
+    with pytest.raises(UserWarning, match="1 of 7"):
+        pack_smiles(path, tmp_path / "out")
+    assert len(pack_smiles(path, tmp_path / "out")) == 6
+
+
+def test_trees_too_high_for_their_type_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="height must be at most 255, got 256"):
+        pack_smiles(write(tmp_path / "a.csv", GOOD), tmp_path / "out", height=256)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="orphans are found by their parent")
+def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    program = """
+import os, subprocess, sys
+child = "import os, sys, time; import sega_anchor.datasets.smiles_store as store;" \\
+    "store._end_with(int(sys.argv[1])); print('up', flush=True); time.sleep(600)"
+subprocess.Popen([sys.executable, "-c", child, str(os.getpid())]).wait()
+"""
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "up\n"
+        parent.kill()
+        # The child holds the pipe open until it ends: this would wait 10 minutes.
+        assert parent.communicate(timeout=60)[0] == ""

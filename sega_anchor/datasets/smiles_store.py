@@ -6,9 +6,12 @@ import csv
 import hashlib
 import io
 import os
+import threading
+import time
 import warnings
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,7 +19,8 @@ from typing import Any
 import numpy as np
 import torch
 from filelock import FileLock
-from joblib import Parallel, delayed
+from joblib import cpu_count
+from joblib.externals.loky import get_reusable_executor
 from tqdm import tqdm
 
 from ..minimise import BUILDER_VERSION, Method, build_many, check_build
@@ -26,10 +30,13 @@ from .store import PackedWriter, open_packed
 
 #: Rows that one process reads at a time; a kill loses no more.
 CHUNK = 10_000
+_AHEAD = 3  # chunks for each process that may be in work: bounds the memory
+_HIGHEST = 255  # what the type of tree_level holds
 _SKIPPED = "skipped.csv"
 _LONG = ("x", "edge_index", "edge_attr", "tree_level", "tree_parent")
 
 Skipped = list[tuple[int, str]]
+_Packed = tuple[int, PackedGraphs | None, Skipped]
 
 
 def pack_smiles(
@@ -49,9 +56,9 @@ def pack_smiles(
         path: a file for :func:`~sega_anchor.datasets.smiles.iterate_smiles`.
         folder: where the graphs are kept, about 600 bytes a molecule. Rows that are no
             molecules are listed in its ``skipped.csv``.
-        height: of the trees.
+        height: of the trees, at most 255.
         method: how they are built, see :func:`~sega_anchor.build_coding_tree`.
-        jobs: processes; default one for each core.
+        jobs: processes; default one for each core that this process may use.
 
     Returns:
         The graphs, in the order of the file, mapped from disk.
@@ -62,6 +69,8 @@ def pack_smiles(
         ImportError: if RDKit is not installed.
     """
     check_build(height, method)
+    if height > _HIGHEST:
+        raise ValueError(f"height must be at most {_HIGHEST}, got {height!r}")
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs!r}")
     path, folder = Path(path), Path(folder)
@@ -76,9 +85,10 @@ def pack_smiles(
     with FileLock(folder / ".lock"):
         writer = PackedWriter(folder, about)
         if not writer.is_complete:
-            _write(writer, rows, height, method, jobs or os.cpu_count() or 1)
-            _report(folder, writer)
+            _write(writer, rows, height, method, jobs or cpu_count())
+            _refuse_none(folder, writer)
             writer.finish()
+            _report(folder, writer)
     return open_packed(folder)
 
 
@@ -106,10 +116,11 @@ def _write(
     second = next(chunks, [])
     waiting = (chunk for part in ([first, second], chunks) for chunk in part if chunk)
     # A process takes seconds to start: not for one chunk.
-    pool = Parallel(n_jobs=jobs if second else 1, return_as="generator")
-    packed = pool(delayed(pack_chunk)(chunk, height, method) for chunk in waiting)
-    bar = tqdm(desc="Reading molecules", initial=done, disable=None, unit="")
-    with bar, _closing(packed):
+    if second and jobs > 1:
+        packed = _in_order(waiting, jobs, height, method)
+    else:
+        packed = (pack_chunk(chunk, height, method) for chunk in waiting)
+    with tqdm(desc="Reading molecules", initial=done, disable=None, unit="") as bar:
         for count, graphs, skipped in packed:
             lines = io.StringIO()
             csv.writer(lines).writerows((done + row, words) for row, words in skipped)
@@ -119,20 +130,38 @@ def _write(
             bar.update(count)
 
 
-@contextmanager
-def _closing(results: Generator[Any, None, None]) -> Iterator[None]:
-    """Stop processes at the end, and at Ctrl-C, when nobody waits for results."""
+def _in_order(
+    chunks: Iterator[list[str]], jobs: int, height: int, method: Method
+) -> Iterator[_Packed]:
+    """Pack chunks, in order, without running ahead of a slow disk."""
+    pool = get_reusable_executor(
+        max_workers=jobs, initializer=_end_with, initargs=(os.getpid(),)
+    )
+    waiting: deque[Future[_Packed]] = deque()
     try:
-        yield
+        for chunk in chunks:
+            waiting.append(pool.submit(pack_chunk, chunk, height, method))
+            if len(waiting) >= _AHEAD * jobs:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
     finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            results.close()
+        for future in waiting:
+            future.cancel()
 
 
-def pack_chunk(
-    rows: list[str], height: int, method: Method
-) -> tuple[int, PackedGraphs | None, Skipped]:
+def _end_with(parent: int) -> None:
+    """Let a worker end with its parent; killed, that would leave it on a full pipe."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def pack_chunk(rows: list[str], height: int, method: Method) -> _Packed:
     """Pack some molecules with their trees.
 
     Returns:
@@ -177,14 +206,18 @@ def _pack(found: list[MoleculeArrays], height: int, method: Method) -> PackedGra
     )
 
 
-def _report(folder: Path, writer: PackedWriter) -> None:
-    """Say how many rows were no molecules; refuse if none was."""
-    rows, bad = (int(writer.place.get(name, 0)) for name in ("rows", "skipped"))
-    if rows == bad:
+def _refuse_none(folder: Path, writer: PackedWriter) -> None:
+    rows = int(writer.place.get("rows", 0))
+    if not writer.meta["graphs"]:
         raise ValueError(
             f"none of the {rows} rows is a molecule that RDKit can read: see "
             f"{folder / _SKIPPED}"
         )
+
+
+def _report(folder: Path, writer: PackedWriter) -> None:
+    """Say how many rows were no molecules."""
+    rows, bad = (int(writer.place.get(name, 0)) for name in ("rows", "skipped"))
     if bad:
         with (folder / _SKIPPED).open(newline="") as file:
             first = [

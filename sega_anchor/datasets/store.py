@@ -14,6 +14,7 @@ from .packed import PackedGraphs
 
 _FORMAT = 1
 _META = "meta.json"
+_KEYS = {"about", "complete", "fields", "graphs", "place", "sizes", "totals"}
 
 
 class PackedWriter:
@@ -24,11 +25,12 @@ class PackedWriter:
     is cut off when the folder is opened again.
 
     Args:
-        folder: where to write; created if missing.
+        folder: where to write; created if missing. Nothing else may be in it.
         about: JSON-able description of what is written.
 
     Raises:
-        ValueError: if the folder holds the store of another description.
+        ValueError: if the folder holds the store of another description or, without
+            a store, other files.
 
     Example:
         >>> import tempfile
@@ -52,15 +54,16 @@ class PackedWriter:
             "place": {},
             "fields": {},
             "sizes": {},
+            "totals": {},
         }
         self.folder.mkdir(parents=True, exist_ok=True)
         if (self.folder / _META).exists():
             found = _read_meta(self.folder)
             _check_about(self.folder, found["about"], about)
             self.meta = found
-        for path in self.folder.glob("*.bin"):
-            if path.name not in self.meta["sizes"]:
-                path.unlink()
+        else:
+            _check_free(self.folder)
+            self._save()  # from here on, what lies in the folder is ours
         for name, size in self.meta["sizes"].items():
             _cut(self.folder / name, size)
 
@@ -121,14 +124,15 @@ class PackedWriter:
             self._write(f"{name}.bin", _bytes(field))
         self.meta["graphs"] += len(graphs)
         for group, ptr in graphs.ptr.items():
-            totals = self.meta.setdefault("totals", {})
-            totals[group] = self._total(group) + int(ptr[-1])
+            self.meta["totals"][group] = self._total(group) + int(ptr[-1])
 
     def _total(self, group: str) -> int:
-        return int(self.meta.get("totals", {}).get(group, 0))
+        return int(self.meta["totals"].get(group, 0))
 
     def _write(self, name: str, content: bytes) -> None:
-        with (self.folder / name).open("ab") as file:
+        # What the journal does not know is left from a kill: it is written anew.
+        mode = "ab" if name in self.meta["sizes"] else "wb"
+        with (self.folder / name).open(mode) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -158,6 +162,8 @@ def open_packed(folder: str | Path) -> PackedGraphs:
         raise ValueError(
             f"{folder} is not finished: run again what has written it, which goes on"
         )
+    if not meta["graphs"]:
+        raise ValueError(f"{folder} holds no graphs: delete it and write it again")
     for name, size in meta["sizes"].items():
         found = (folder / name).stat().st_size if (folder / name).is_file() else 0
         if found != size:
@@ -185,7 +191,10 @@ def _read_meta(folder: Path) -> dict[str, Any]:
     path = folder / _META
     try:
         meta = dict(json.loads(path.read_text(encoding="utf-8")))
-        known = {"about", "complete", "fields", "graphs", "place", "sizes"} <= set(meta)
+        # A name must not lead out of the folder: of its file the end may be cut off.
+        known = _KEYS <= set(meta) and all(
+            Path(n).name == n for n in dict(meta["sizes"])
+        )
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path} is damaged ({error}): delete the folder") from error
     if not known or meta.get("format") != _FORMAT:
@@ -194,6 +203,16 @@ def _read_meta(folder: Path) -> dict[str, Any]:
             f"{_FORMAT}): delete the folder"
         )
     return meta
+
+
+def _check_free(folder: Path) -> None:
+    """Refuse to write among the files of others, which could bear the same names."""
+    found = sorted(p.name for p in folder.iterdir() if not p.name.startswith("."))
+    if found:
+        raise ValueError(
+            f"{folder} holds no packed graphs but other files, such as {found[0]!r}: "
+            "give a folder that is empty or new"
+        )
 
 
 def _check_about(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
