@@ -2,6 +2,7 @@
 
 import copyreg
 import gzip
+import importlib
 import random
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from torch_geometric.loader import DataLoader
 
 from sega_anchor.backbones import ProteinGIN
 from sega_anchor.datasets import _ego_cut, _protein_tables
-from sega_anchor.datasets import ego_networks as module
 from sega_anchor.datasets.ego_networks import ego_networks
 from sega_anchor.datasets.proteins import load_proteins
 from sega_anchor.evaluate.species import species_split
@@ -140,7 +140,8 @@ def test_layouts_that_say_the_same_give_the_same_bits(
     (once / "labels.tsv").write_bytes((folder / "labels.tsv").read_bytes())
     first = load_proteins(folder)
     monkeypatch.setattr(_protein_tables, "_ROWS", 100)
-    monkeypatch.setattr(module, "_CENTERS", 7)
+    cutting = importlib.import_module("sega_anchor.datasets.ego_networks")
+    monkeypatch.setattr(cutting, "_CENTERS", 7)
     monkeypatch.setattr(_ego_cut, "_CANDIDATES", 50)
     for other in (load_proteins(zipped), load_proteins(once)):
         assert len(other) == len(first)
