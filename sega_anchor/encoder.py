@@ -7,11 +7,11 @@ from typing import Literal
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.utils import scatter
 from typing_extensions import override
 
 from .levels import TreeLevels
 from .norm import BatchNorm
+from .sums import pool, sum_rows
 
 Readout = Literal["sum", "mean", "root"]
 
@@ -120,14 +120,13 @@ class TreeEncoder(nn.Module):
         for mlp, parents, above in zip(
             self.mlps, levels.parents, levels.graphs[1:], strict=True
         ):
-            content.append(mlp(scatter(content[-1], parents, 0, above.numel(), "sum")))
+            content.append(mlp(sum_rows(content[-1], parents, above.numel())))
         pooled = [
-            scatter(
+            pool(
                 content[level],
                 levels.graphs[level],
-                0,
                 levels.num_graphs,
-                "mean" if self.readout == "mean" else "sum",
+                mean=self.readout == "mean",
             )
             for level in self.read
         ]

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
+
+from . import _kernels
 
 REBUILD = (
     "The graph has changed since its tree was built. Apply the transform "
     "(AnchorView.transform, AddCodingTree) after the change, or delete "
     "data.tree_parent and data.tree_level"
 )
+NO_TREE = f"tree_parent does not describe trees. {REBUILD}"
 
 
 @dataclass(frozen=True)
@@ -68,45 +72,67 @@ def tree_levels(data: Data, height: int) -> TreeLevels:
         [tensor([0, 0, 1, 1]), tensor([0, 0])]
     """
     level, offset = data.tree_level, data.tree_parent
-    _check_shape(level, offset, height)
-    nodes = [(level == i).nonzero().view(-1) for i in range(height + 1)]
-    position = torch.empty_like(level)
-    for at in nodes:
-        position[at] = torch.arange(at.numel(), device=at.device)
-    is_root = level == height
-    graph = is_root.cumsum(0) - is_root.long()
-    parent = torch.arange(level.numel(), device=level.device) + offset
-    graphs = [graph[at] for at in nodes]
-    _check(data, level, parent, graphs)
-    return TreeLevels(
-        parents=[position[parent[at]] for at in nodes[:-1]],
-        graphs=graphs,
-        num_graphs=graphs[-1].numel(),
-    )
-
-
-def _check_shape(level: Tensor, offset: Tensor, height: int) -> None:
     if level.shape != offset.shape or not level.numel():
         raise ValueError(
             f"tree_level and tree_parent differ in shape: {tuple(level.shape)} and "
             f"{tuple(offset.shape)}. {REBUILD}"
         )
-    found = int(level.max())
-    if found != height:
-        raise ValueError(
-            f"the trees have height {found}, but height {height} was asked for: build "
-            f"them with AddCodingTree(height={height})"
-        )
+    slicing = _slice_on_cpu if level.device.type == "cpu" else _slice_anywhere
+    levels = slicing(level.long(), offset.long(), height)
+    _check_sizes(data, levels)
+    return levels
 
 
-def _check(data: Data, level: Tensor, parent: Tensor, graphs: list[Tensor]) -> None:
+def _slice_on_cpu(level: Tensor, offset: Tensor, height: int) -> TreeLevels:
+    """Slice trees with a compiled kernel."""
+    levels, offsets = level.contiguous().numpy(), offset.contiguous().numpy()
+    count = np.zeros(height + 1, np.int64)
+    fits = _kernels.count_levels(levels, count)
+    if not fits or not count[height]:
+        raise ValueError(_wrong_height(level, height))
+    start = np.concatenate([[0], np.cumsum(count)])
+    position, parent, graph = np.empty((3, len(levels)), np.int64)
+    if not _kernels.slice_levels(levels, offsets, start, position, parent, graph):
+        raise ValueError(NO_TREE)
+    size = count.tolist()
+    return TreeLevels(
+        list(torch.split(torch.from_numpy(parent[: start[-2]]), size[:-1])),
+        list(torch.split(torch.from_numpy(graph), size)),
+        size[-1],
+    )
+
+
+def _slice_anywhere(level: Tensor, offset: Tensor, height: int) -> TreeLevels:
+    """Slice trees with torch alone, on any device."""
+    nodes = [(level == i).nonzero().view(-1) for i in range(height + 1)]
+    if sum(at.numel() for at in nodes) < level.numel() or not nodes[-1].numel():
+        raise ValueError(_wrong_height(level, height))
+    position = torch.empty_like(level)
+    for at in nodes:
+        position[at] = torch.arange(at.numel(), device=at.device)
+    is_root = level == height
+    tree = is_root.cumsum(0) - is_root.long()
+    parent = torch.arange(level.numel(), device=level.device) + offset
+    up = parent.clamp(0, level.numel() - 1)
+    child = (parent == up) & (level[up] == level + 1) & (tree[up] == tree)
+    if not bool((is_root | child).all() & is_root[-1]):
+        raise ValueError(NO_TREE)
+    graphs = [tree[at] for at in nodes]
+    return TreeLevels(
+        [position[up[at]] for at in nodes[:-1]], graphs, graphs[-1].numel()
+    )
+
+
+def _wrong_height(level: Tensor, height: int) -> str:
+    return (
+        f"the trees have height {int(level.max())}, but height {height} was asked for: "
+        f"build them with AddCodingTree(height={height})"
+    )
+
+
+def _check_sizes(data: Data, levels: TreeLevels) -> None:
     """Refuse trees that do not stand on the graphs they came with."""
-    num_graphs = graphs[-1].numel()
-    inside = bool(((parent >= 0) & (parent < level.numel())).all())
-    top = int(level[-1])
-    if not inside or not bool((level[parent] == (level + 1).clamp(max=top)).all()):
-        raise ValueError(f"tree_parent does not describe trees. {REBUILD}")
-    vertices = torch.bincount(graphs[0], minlength=num_graphs)
+    vertices = torch.bincount(levels.graphs[0], minlength=levels.num_graphs)
     sizes = _graph_sizes(data)
     if vertices.shape != sizes.shape or not torch.equal(vertices, sizes):
         wrong = (

@@ -321,8 +321,9 @@ def test_training_lowers_the_loss(dataset, objective: str) -> None:
     batch = Batch.from_data_list(dataset)
     data = batch if anchor is None else anchor.transform(batch)
     model = model_of(config, anchor)
-    losses = [model.step(data)["loss"] for _ in range(60)]
-    assert sum(losses[-10:]) < sum(losses[:10]) - 1
+    losses = [model.step(data)["loss"] for _ in range(180)]
+    # The loss of a drawn pair depends on the pair: look at many.
+    assert sum(losses[-30:]) / 30 < sum(losses[:30]) / 30 - 0.1
 
 
 def test_graphs_without_edges_and_trailing_batches_train() -> None:

@@ -19,6 +19,7 @@ from sega_anchor.protocols import (
     Options,
     Published,
     Settings,
+    adam,
     check_positive,
     descend,
     unsupervised,
@@ -114,13 +115,11 @@ class ADGCL(Method[Config]):
         self.head = projection_head(self.encoder.out_channels, hidden)
         self.learner = ViewLearner(in_channels, hidden, layers)
         graph = [*self.encoder.parameters(), *self.head.parameters()]
-        # Fused: steps are so small that Adam took a sixth of their time.
         self.optimizers = [
-            torch.optim.Adam(graph, lr=config.lr, fused=True),
-            *self.anchor_optimizers(config.anchor_lr, fused=True),
+            adam(graph, config.lr),
+            *self.anchor_optimizers(config.anchor_lr),
         ]
-        learner = self.learner.parameters()
-        self.view_optimizer = torch.optim.Adam(learner, lr=config.view_lr, fused=True)
+        self.view_optimizer = adam(self.learner.parameters(), config.view_lr)
 
     def project(self, data: Data, edge_weight: Tensor | None = None) -> Tensor:
         """Return what the loss compares, ``(num_graphs, hidden_channels)``."""

@@ -7,10 +7,10 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
-from torch_geometric.nn import global_add_pool
 from typing_extensions import override
 
 from sega_anchor.backbones import xavier
+from sega_anchor.sums import pool, sum_neighbours
 
 Readout = Literal["last", "layerwise"]
 
@@ -78,14 +78,9 @@ class WeightedGIN(nn.Module):
 
         ``edge_weight``, ``(num_edges,)``, one for each direction of an edge.
         """
-        source, target = edge_index
         nodes = []
         for place, layer in enumerate(self.layers):
-            # Not x[source]: its gradient adds up in any order with several threads.
-            message = x.index_select(0, source)
-            if edge_weight is not None:
-                message = message * edge_weight.unsqueeze(1)
-            x = layer(x.index_add(0, target, message))
+            x = layer(x + sum_neighbours(x, edge_index, edge_weight))
             if place < len(self.layers) - 1:
                 x = x.relu()
             nodes.append(x)
@@ -97,7 +92,7 @@ class WeightedGIN(nn.Module):
         if self.readout == "last":
             nodes = nodes[-1:]
         graphs = data.num_graphs if "batch" in data else 1
-        return torch.cat([global_add_pool(x, data.batch, graphs) for x in nodes], dim=1)
+        return torch.cat([pool(x, data.batch, graphs) for x in nodes], dim=1)
 
 
 def check_readout(readout: str) -> None:

@@ -9,6 +9,7 @@ from torch_geometric.utils import scatter
 from typing_extensions import override
 
 from sega_anchor.backbones import xavier
+from sega_anchor.sums import take_rows
 
 from .networks import WeightedGIN
 
@@ -54,9 +55,8 @@ class ViewLearner(nn.Module):
         # The first layer on [h_source, h_target] is a sum; its parts are made at nodes.
         of_source, of_target = self.ends.weight.chunk(2, dim=1)
         source, target = data.edge_index
-        # Not [source]: its gradient adds up in any order with several threads.
-        hidden = (nodes @ of_source.t() + self.ends.bias).index_select(0, source)
-        hidden = hidden + (nodes @ of_target.t()).index_select(0, target)
+        hidden = take_rows(nodes @ of_source.t() + self.ends.bias, source)
+        hidden = hidden + take_rows(nodes @ of_target.t(), target)
         logits: Tensor = self.score(hidden.relu())
         return logits.squeeze(1)
 

@@ -21,6 +21,7 @@ from sega_anchor.protocols import (
     Options,
     Published,
     Settings,
+    adam,
     check_positive,
     descend,
     unsupervised,
@@ -152,8 +153,8 @@ class AutoGCL(Method[Config]):
         graph = [*self.encoder.parameters(), *self.head.parameters()]
         views = self.view_generators.parameters()
         self.optimizers = [
-            torch.optim.Adam(graph, lr=config.lr),
-            torch.optim.Adam(views, lr=config.generator_lr),
+            adam(graph, config.lr),
+            adam(views, config.generator_lr),
             *self.anchor_optimizers(config.anchor_lr),
         ]
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import torch
 from torch import Generator, Tensor, nn
 from torch_geometric.data import Batch, Data
-from torch_geometric.nn import GINConv
 from typing_extensions import override
 
 from sega_anchor.augment import Draft
+from sega_anchor.backbones import GINLayer
 
 
 class View(NamedTuple):
@@ -73,8 +73,9 @@ class ViewGenerator(nn.Module):
         self.mask = mask
         self.convs = nn.ModuleList(
             [
-                _convolution(in_channels, hidden_channels, hidden_channels),
-                _convolution(hidden_channels, hidden_channels, choices),
+                # Started as PyTorch starts linear layers, as released.
+                GINLayer(in_channels, hidden_channels),
+                GINLayer(hidden_channels, hidden_channels, choices),
             ]
         )
         self.norms = nn.ModuleList(
@@ -138,10 +139,3 @@ def gumbel_softmax(logits: Tensor, generator: Generator | None = None) -> Tensor
     hard = torch.zeros_like(soft).scatter(1, soft.argmax(dim=1, keepdim=True), 1.0)
     # In this order the rounded sum is exact: dropped nodes are 0, the others 1.
     return hard + (soft - soft.detach())
-
-
-def _convolution(below: int, hidden: int, above: int) -> GINConv:
-    """Return one layer, started as PyTorch starts linear layers, as released."""
-    return GINConv(
-        nn.Sequential(nn.Linear(below, hidden), nn.ReLU(), nn.Linear(hidden, above))
-    )

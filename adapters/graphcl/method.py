@@ -21,6 +21,7 @@ from sega_anchor.protocols import (
     Options,
     Published,
     Settings,
+    adam,
     check_positive,
     unsupervised,
 )
@@ -118,7 +119,7 @@ class GraphCL(Method[Config]):
         self.augment = config.view()
         graph = [*self.encoder.parameters(), *self.head.parameters()]
         self.optimizers = [
-            torch.optim.Adam(graph, lr=config.lr),
+            adam(graph, config.lr),
             *self.anchor_optimizers(config.anchor_lr),
         ]
 

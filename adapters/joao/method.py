@@ -20,6 +20,7 @@ from sega_anchor.protocols import (
     Options,
     Published,
     Settings,
+    adam,
     unsupervised,
 )
 from sega_anchor.report import Result
@@ -78,7 +79,7 @@ class JOAO(Method[Config]):
         lr, anchor_lr = config.rates()
         graph = [*self.encoder.parameters(), *self.heads.parameters()]
         self.optimizers = [
-            torch.optim.Adam(graph, lr=lr),
+            adam(graph, lr),
             *self.anchor_optimizers(anchor_lr),
         ]
 

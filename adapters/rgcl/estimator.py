@@ -5,11 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
-from torch_geometric.nn import GINConv
 from torch_geometric.utils import scatter, softmax
 from typing_extensions import override
 
-from sega_anchor.backbones import xavier
+from sega_anchor.backbones import GINLayer, xavier
 
 
 class RationaleEstimator(nn.Module):
@@ -51,10 +50,7 @@ class RationaleEstimator(nn.Module):
         below = [in_channels] + [hidden] * (num_layers - 1)
         above = [hidden] * (num_layers - 1) + [1]
         self.convs = nn.ModuleList(
-            GINConv(
-                nn.Sequential(nn.Linear(b, hidden), nn.ReLU(), nn.Linear(hidden, a))
-            )
-            for b, a in zip(below, above, strict=True)
+            GINLayer(b, hidden, a) for b, a in zip(below, above, strict=True)
         )
         self.norms = nn.ModuleList(nn.BatchNorm1d(a) for a in above)
         self.apply(xavier)

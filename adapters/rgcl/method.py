@@ -22,6 +22,7 @@ from sega_anchor.protocols import (
     Options,
     Published,
     Settings,
+    adam,
     check_positive,
     unsupervised,
 )
@@ -136,7 +137,7 @@ class RGCL(Method[Config]):
         graph = [self.encoder, self.head, self.estimator]
         parameters = [p for module in graph for p in module.parameters()]
         self.optimizers = [
-            torch.optim.Adam(parameters, lr=config.lr),
+            adam(parameters, config.lr),
             *self.anchor_optimizers(config.anchor_lr),
         ]
         self.scorer = copy.deepcopy(self.estimator).requires_grad_(False).eval()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
-from torch_geometric.nn import GINConv, global_add_pool
 from typing_extensions import override
 
+from ..sums import pool
 from ._init import xavier
-from ._layers import check_sizes
+from ._layers import GINLayer, check_sizes
 
 
 class GIN(nn.Module):
@@ -47,14 +47,7 @@ class GIN(nn.Module):
         self.out_channels = hidden_channels * num_layers
         widths = [in_channels] + [hidden_channels] * num_layers
         self.convs = nn.ModuleList(
-            GINConv(
-                nn.Sequential(
-                    nn.Linear(below, hidden_channels),
-                    nn.ReLU(),
-                    nn.Linear(hidden_channels, hidden_channels),
-                )
-            )
-            for below in widths[:-1]
+            GINLayer(below, hidden_channels) for below in widths[:-1]
         )
         self.norms = nn.ModuleList(
             nn.BatchNorm1d(hidden_channels) for _ in range(num_layers)
@@ -78,7 +71,7 @@ class GIN(nn.Module):
         for conv, norm in zip(self.convs, self.norms, strict=True):
             x = norm(conv(x, edge_index).relu())
             weighted = x if node_weight is None else x * node_weight
-            pooled.append(global_add_pool(weighted, batch, num_graphs))
+            pooled.append(pool(weighted, batch, num_graphs))
         return torch.cat(pooled, dim=1)
 
     def encode(self, data: Data, node_weight: Tensor | None = None) -> Tensor:

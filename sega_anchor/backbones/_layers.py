@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from torch import Tensor
-from torch_geometric.utils import scatter
+from torch import Tensor, nn
+from typing_extensions import override
+
+from ..sums import sum_neighbours
 
 
 def sum_with_neighbours(x: Tensor, edge_index: Tensor) -> Tensor:
@@ -15,10 +17,42 @@ def sum_with_neighbours(x: Tensor, edge_index: Tensor) -> Tensor:
         >>> sum_with_neighbours(torch.tensor([[1.0], [2.0], [4.0]]), edge_index)
         tensor([[1.], [2.], [7.]])
     """
-    source, target = edge_index
-    near = scatter(x.index_select(0, source), target, 0, x.size(0), "sum")
-    summed: Tensor = x + near
-    return summed
+    return x + sum_neighbours(x, edge_index)
+
+
+class GINLayer(nn.Module):
+    r"""GIN's convolution: :math:`\mathrm{MLP}(x_i + \sum_{(j, i) \in E} x_j)`.
+
+    The MLP is Linear - ReLU - Linear; parameters are named as those of PyG's GINConv
+    with eps fixed at 0, and so are its results.
+
+    Args:
+        in_channels: width of x.
+        hidden_channels: width between the two linear layers.
+        out_channels: width of the result; default ``hidden_channels``.
+
+    Example:
+        >>> import torch
+        >>> edge_index = torch.tensor([[0, 1], [1, 0]])
+        >>> GINLayer(4, 8)(torch.ones(2, 4), edge_index).shape
+        torch.Size([2, 8])
+    """
+
+    def __init__(
+        self, in_channels: int, hidden_channels: int, out_channels: int | None = None
+    ) -> None:
+        super().__init__()
+        self.nn = nn.Sequential(
+            nn.Linear(in_channels, hidden_channels),
+            nn.ReLU(),
+            nn.Linear(hidden_channels, out_channels or hidden_channels),
+        )
+
+    @override
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        """Return the convolved rows ``(num_nodes, out_channels)``."""
+        out: Tensor = self.nn(sum_with_neighbours(x, edge_index))
+        return out
 
 
 def check_sizes(**sizes: int) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
-from torch_geometric.nn import global_mean_pool
 from typing_extensions import override
 
 from ..norm import BatchNorm
+from ..sums import pool
 from ._layers import (
     check_dropout,
     check_features,
@@ -99,7 +99,7 @@ class MoleculeGIN(nn.Module):
         """Return one vector per molecule of a batch, or of a single molecule."""
         graphs = data.num_graphs if "batch" in data else 1
         atoms = self(data.x, data.edge_index, data.edge_attr)
-        embedding: Tensor = global_mean_pool(atoms, data.batch, graphs)
+        embedding: Tensor = pool(atoms, data.batch, graphs, mean=True)
         return embedding
 
 

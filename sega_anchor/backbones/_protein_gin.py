@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch_geometric.data import Data
-from torch_geometric.nn import global_mean_pool
 from torch_geometric.utils import cumsum
 from typing_extensions import override
 
 from ..norm import BatchNorm
+from ..sums import pool
 from ._layers import (
     check_dropout,
     check_features,
@@ -162,8 +162,7 @@ def _sum_relations(edge_index: Tensor, edge_attr: Tensor, num_nodes: int) -> Ten
 
 def _pool(nodes: Tensor, data: Data) -> Tensor:
     graphs = data.num_graphs if "batch" in data else 1
-    pooled: Tensor = global_mean_pool(nodes, data.batch, graphs)
-    return pooled
+    return pool(nodes, data.batch, graphs, mean=True)
 
 
 def _centres(data: Data) -> Tensor:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
-from torch_geometric.nn import global_add_pool
 from typing_extensions import override
 
 from ..norm import BatchNorm
+from ..sums import pool
 from ._layers import (
     check_dropout,
     check_features,
@@ -95,7 +95,7 @@ class ResGCN(nn.Module):
         x = self.conv_feat(self.bn_feat(x)).relu()
         for norm, conv in zip(self.bns_conv, self.convs, strict=True):
             x = conv(norm(x), edges, scale).relu()
-        x = global_add_pool(x, batch, num_graphs)
+        x = pool(x, batch, num_graphs)
         x = self.lins[0](self.bns_fc[0](x)).relu()
         embedding: Tensor = self.dropout(self.bn_hidden(x))
         return embedding

@@ -1,13 +1,14 @@
-"""PackedGraphs: many graphs as flat tensors, in memory or mapped from disk."""
+"""PackedGraphs: many graphs as flat tensors, in memory, on a GPU or on disk."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
+
+from ._cut import Cut, prefix_sum
 
 #: What the rows of a field belong to; of any other field each graph has one row.
 GROUPS = {
@@ -22,16 +23,16 @@ GROUPS = {
 
 
 class PackedGraphs:
-    """Graphs as one tensor per field, from which batches are cut by gathers.
+    """Graphs as one tensor per field, from which batches are cut.
 
-    A batch costs a few gathers however many graphs it has, where PyG's collation costs
+    A batch costs a few copies however many graphs it has, where PyG's collation costs
     Python for each. Trees ride along, see :func:`~sega_anchor.levels.tree_levels`.
 
     Args:
         fields: by name, the rows of all graphs one behind the other; ``edge_index`` as
             ``(num_edges, 2)``, numbered within each graph.
         ptr: for "node", "edge" and perhaps "tree" the first row of each graph, and the
-            end, ``(num_graphs + 1,)``.
+            end, ``(num_graphs + 1,)``; on the CPU, wherever the fields are.
         dtypes: what batches get, where it is not what ``fields`` hold.
 
     Example:
@@ -81,7 +82,7 @@ class PackedGraphs:
             if "tree" in sizes:
                 sizes["tree"].append(len(rows["tree_level"]))
         fields = {name: torch.cat(values) for name, values in columns.items()}
-        return cls(fields, {k: _prefix_sum(torch.tensor(v)) for k, v in sizes.items()})
+        return cls(fields, {k: prefix_sum(torch.tensor(v)) for k, v in sizes.items()})
 
     def __len__(self) -> int:
         """Return the number of graphs."""
@@ -92,9 +93,7 @@ class PackedGraphs:
         if not -len(self) <= i < len(self):
             raise IndexError(f"there are {len(self)} graphs, got index {i}")
         batch = self.batch([i % len(self)])
-        data = Data(**{name: batch[name] for name in self.fields})
-        if "x" not in self.fields:
-            data.num_nodes = batch.num_nodes
+        data: Data = batch.get_example(0)
         return data
 
     @property
@@ -102,11 +101,29 @@ class PackedGraphs:
         """Number of nodes of each graph, ``(num_graphs,)``."""
         return self.ptr["node"].diff()
 
+    @property
+    def nbytes(self) -> int:
+        """Memory that the fields take."""
+        return sum(field.nbytes for field in self.fields.values())
+
+    @property
+    def device(self) -> torch.device:
+        """Where the fields are."""
+        return self.fields["edge_index"].device
+
     def to(self, device: str | torch.device) -> PackedGraphs:
         """Return the graphs on another device, batches included."""
         fields = {name: field.to(device) for name, field in self.fields.items()}
-        ptr = {group: values.to(device) for group, values in self.ptr.items()}
-        return PackedGraphs(fields, ptr, self.dtypes)
+        return PackedGraphs(fields, self.ptr, self.dtypes)
+
+    def compact(self) -> PackedGraphs:
+        """Return the same graphs in the smallest types that hold their values.
+
+        One-hot features take a quarter, edges a quarter to an eighth; batches are the
+        same.
+        """
+        fields = {name: _smallest(field) for name, field in self.fields.items()}
+        return PackedGraphs(fields, self.ptr, self.dtypes)
 
     def batch(self, index: Tensor | Sequence[int]) -> Batch:
         """Return the batch of some graphs, equal to PyG's collation of them.
@@ -118,29 +135,34 @@ class PackedGraphs:
             IndexError: for what is no list of such numbers, such as a mask.
         """
         index = self._numbers(index)
-        begin = {group: values[index] for group, values in self.ptr.items()}
-        size = {g: values[index + 1] - begin[g] for g, values in self.ptr.items()}
-        rows = {group: _ranges(begin[group], size[group]) for group in size}
-        cut: dict[str, Any] = {}
+        cuts = {}
+        for group, ptr in self.ptr.items():
+            begin = ptr[index]
+            cuts[group] = Cut(begin, ptr[index + 1] - begin, self.device)
+        one_each = Cut(index, torch.ones_like(index), self.device)
+        batch, slices, shifts = Batch(), {}, {}
+        nodes, first = cuts["node"], torch.zeros_like(index)
         for name, field in self.fields.items():
-            at = rows.get(GROUPS.get(name, ""), index)
-            cut[name] = field[at].to(self.dtypes[name])
-        ptr = _prefix_sum(size["node"])
-        shift = ptr[:-1].repeat_interleave(size["edge"]).unsqueeze(1)
-        cut["edge_index"] += shift
-        cut["edge_index"] = cut["edge_index"].t().contiguous()
-        graph = torch.arange(len(index), device=index.device)
-        cut["batch"] = graph.repeat_interleave(size["node"])
-        batch = Batch(**cut)
-        batch.ptr = ptr
-        if "x" not in cut:
-            batch.num_nodes = len(cut["batch"])
+            cut = cuts.get(GROUPS.get(name, ""), one_each)
+            if name == "edge_index":
+                batch[name] = cut.edges(field, self.dtypes[name], nodes.ptr[:-1])
+            else:
+                batch[name] = cut.rows(field, self.dtypes[name])
+            slices[name] = cut.ptr
+            shifts[name] = nodes.ptr[:-1] if name == "edge_index" else first
+        if "x" not in self.fields:
+            batch.num_nodes = nodes.total
+            batch._store._num_nodes = nodes.size.tolist()
+        batch.batch = nodes.graphs()
+        batch.ptr = nodes.ptr.to(self.device, non_blocking=True)
+        # What PyG needs to take a batch apart again, and to know its size.
+        batch._num_graphs = len(index)
+        batch._slice_dict, batch._inc_dict = slices, shifts
         return batch
 
     def _numbers(self, index: Tensor | Sequence[int]) -> Tensor:
-        device = self.ptr["node"].device
         if not len(index):
-            return torch.empty(0, dtype=torch.long, device=device)
+            return torch.empty(0, dtype=torch.long)
         index = torch.as_tensor(index)
         if index.dim() != 1 or index.is_floating_point() or index.dtype == torch.bool:
             raise IndexError(
@@ -151,7 +173,7 @@ class PackedGraphs:
         if least < 0 or most >= len(self):
             wrong = least if least < 0 else most
             raise IndexError(f"there are {len(self)} graphs, got index {wrong}")
-        return index.to(device, torch.long)
+        return index.to("cpu", torch.long)
 
 
 def _rows(data: Data) -> dict[str, Tensor]:
@@ -208,18 +230,16 @@ def _check_rows(i: int, data: Data, rows: dict[str, Tensor]) -> None:
             )
 
 
-def _prefix_sum(sizes: Tensor) -> Tensor:
-    return torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])
-
-
-def _ranges(begin: Tensor, size: Tensor) -> Tensor:
-    """Return the numbers begin[i], ..., begin[i] + size[i] - 1 for all i.
-
-    Example:
-        >>> _ranges(torch.tensor([5, 0]), torch.tensor([2, 3]))
-        tensor([5, 6, 0, 1, 2])
-    """
-    before = size.cumsum(0) - size
-    total = int(size.sum())
-    shift = (begin - before).repeat_interleave(size, output_size=total)
-    return torch.arange(total, device=begin.device) + shift
+def _smallest(field: Tensor) -> Tensor:
+    """Return the values in the smallest type that holds them exactly."""
+    if not field.numel() or field.dtype == torch.bool or field.is_complex():
+        return field
+    least, most = field.min(), field.max()
+    for dtype in (torch.uint8, torch.int16, torch.int32):
+        if dtype.itemsize >= field.dtype.itemsize:
+            break
+        known = torch.iinfo(dtype)
+        if known.min <= least and most <= known.max:
+            if not field.is_floating_point() or bool((field == field.to(dtype)).all()):
+                return field.to(dtype)
+    return field

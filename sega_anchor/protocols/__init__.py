@@ -3,6 +3,7 @@
 from . import semisupervised as semisupervised
 from . import unsupervised as unsupervised
 from .method import Method as Method
+from .method import adam as adam
 from .method import check_positive as check_positive
 from .method import descend as descend
 from .published import Published as Published
@@ -14,6 +15,7 @@ __all__ = [
     "Options",
     "Published",
     "Settings",
+    "adam",
     "check_positive",
     "descend",
     "semisupervised",

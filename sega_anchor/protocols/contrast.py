@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 from ..augment import Augmentation
 from ..loss import nt_xent
 from ..view import AnchorView
-from .method import descend
+from .method import adam, descend
 
 
 class Contrast(nn.Module):
@@ -68,9 +68,9 @@ class Contrast(nn.Module):
         self.generator = generator
         self.leaves = leaves
         graph = [*self.encoder.parameters(), *self.head.parameters()]
-        self.optimizers = [torch.optim.Adam(graph, lr=lr)]
+        self.optimizers = [adam(graph, lr)]
         if anchor is not None:
-            self.optimizers.append(torch.optim.Adam(anchor.parameters(), lr=lr))
+            self.optimizers.append(adam(anchor.parameters(), lr))
 
     def loss(self, data: Data) -> Tensor:
         """Return the loss of a batch, views drawn anew."""

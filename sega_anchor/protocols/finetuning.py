@@ -12,7 +12,7 @@ from torch_geometric.data import Data
 from typing_extensions import override
 
 from ..datasets.packed import PackedGraphs
-from .method import descend
+from .method import adam, descend
 from .pretraining import batches, shuffled
 from .state import TrainingState
 
@@ -104,7 +104,7 @@ def finetune(
     Returns:
         For each part its score after each epoch.
     """
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    optimizer = adam(model.parameters(), lr)
     kept = TrainingState(state, [model], [optimizer])
     curves: Curves = kept.load().get("curves", {name: [] for name in parts})
     labels = labels.to(device)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -109,11 +109,9 @@ class Method(nn.Module, ABC, Generic[Config]):
         """Return how tables call the baseline."""
         return cls.name
 
-    def anchor_optimizers(self, lr: float, fused: bool = False) -> list[Optimizer]:
+    def anchor_optimizers(self, lr: float) -> list[Optimizer]:
         """Return the anchor view's own Adam, or nothing without an anchor."""
-        if self.anchor is None:
-            return []
-        return [torch.optim.Adam(self.anchor.parameters(), lr=lr, fused=fused)]
+        return [] if self.anchor is None else [adam(self.anchor.parameters(), lr)]
 
     @classmethod
     def default_anchor(cls, leaf_channels: int, config: Config) -> AnchorView:
@@ -141,6 +139,11 @@ class Method(nn.Module, ABC, Generic[Config]):
         A run under ``protocol="paper"`` begins with it.
         """
         return replace(config, tree=config.tree or "authors")  # type: ignore[type-var]
+
+
+def adam(parameters: Iterable[nn.Parameter], lr: float) -> Optimizer:
+    """Return Adam as published, each step one kernel: unfused it took a quarter."""
+    return torch.optim.Adam(parameters, lr=lr, fused=True)
 
 
 def descend(loss: Tensor, *optimizers: Optimizer) -> None:

@@ -1,0 +1,99 @@
+"""Batches on a CPU: graphs cut out of a packed set, trees sliced by level."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+from numba import njit
+
+from .types import Ints
+
+Table = npt.NDArray[Any]
+_compiled: Any = njit(cache=True, nogil=True)
+
+
+@_compiled
+def cut_rows(out: Table, rows: Table, begin: Ints, size: Ints) -> None:
+    """Copy rows ``begin[g] .. begin[g] + size[g] - 1`` for all g, one behind the other.
+
+    Numbers become those of the type of ``out``.
+    """
+    to = 0
+    for g in range(len(begin)):
+        for row in range(begin[g], begin[g] + size[g]):
+            for c in range(rows.shape[1]):
+                out[to, c] = rows[row, c]
+            to += 1
+
+
+@_compiled
+def cut_edges(out: Ints, rows: Table, begin: Ints, size: Ints, shift: Ints) -> None:
+    """Like ``cut_rows`` for edges ``(num_edges, 2)``, turned and renumbered."""
+    to = 0
+    for g in range(len(begin)):
+        for row in range(begin[g], begin[g] + size[g]):
+            out[0, to] = rows[row, 0] + shift[g]
+            out[1, to] = rows[row, 1] + shift[g]
+            to += 1
+
+
+@_compiled
+def number_groups(out: Ints, size: Ints) -> None:
+    """Write g ``size[g]`` times, for all g."""
+    to = 0
+    for g in range(len(size)):
+        out[to : to + size[g]] = g
+        to += size[g]
+
+
+@_compiled
+def count_levels(level: Ints, count: Ints) -> bool:
+    """Count the nodes at each level; False if one has a level beyond ``count``."""
+    for a in level:
+        if not 0 <= a < len(count):
+            return False
+        count[a] += 1
+    return True
+
+
+@_compiled
+def slice_levels(
+    level: Ints, offset: Ints, start: Ints, position: Ints, parent: Ints, graph: Ints
+) -> bool:
+    """Sort trees by level, see :func:`~sega_anchor.levels.tree_levels`.
+
+    Args:
+        level: of each node; each tree ends with its root.
+        offset: how many places behind a node its parent stands.
+        start: where each level begins in ``parent`` and ``graph``, and the end.
+        position: gets the place of each node in its level.
+        parent: gets for each node the place of its parent in the level above.
+        graph: gets for each node its tree.
+
+    Returns:
+        Whether every node has a parent one level up in the same tree.
+    """
+    top = len(start) - 2
+    seen = start[:-1].copy()
+    tree = 0
+    for i in range(len(level)):
+        a = level[i]
+        position[i] = seen[a] - start[a]
+        graph[seen[a]] = tree
+        seen[a] += 1
+        tree += a == top
+    if len(level) and level[-1] != top:
+        return False
+    for i in range(len(level)):
+        a = level[i]
+        if a == top:
+            continue
+        up = i + offset[i]
+        if not 0 <= up < len(level) or level[up] != a + 1:
+            return False
+        own = start[a] + position[i]
+        if graph[start[a + 1] + position[up]] != graph[own]:
+            return False
+        parent[own] = position[up]
+    return True
