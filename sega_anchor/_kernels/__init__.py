@@ -18,6 +18,7 @@ from .batch import count_levels as count_levels
 from .batch import cut_edges as cut_edges
 from .batch import cut_rows as cut_rows
 from .batch import number_groups as number_groups
+from .batch import relabel_edges as relabel_edges
 from .batch import slice_levels as slice_levels
 from .build import build_authors as build_authors
 from .build import build_paper as build_paper

@@ -7,7 +7,7 @@ from typing import Any
 import numpy.typing as npt
 from numba import njit
 
-from .types import Ints
+from .types import Flags, Ints
 
 Table = npt.NDArray[Any]
 _compiled: Any = njit(cache=True, nogil=True)
@@ -97,3 +97,14 @@ def slice_levels(
             return False
         parent[own] = position[up]
     return True
+
+
+@_compiled
+def relabel_edges(out: Ints, edges: Ints, keep: Flags, label: Ints) -> None:
+    """Write the edges ``(2, num_edges)`` that are kept, their vertices relabelled."""
+    to = 0
+    for i in range(len(keep)):
+        if keep[i]:
+            out[0, to] = label[edges[0, i]]
+            out[1, to] = label[edges[1, i]]
+            to += 1
