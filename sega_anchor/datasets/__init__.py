@@ -1,6 +1,7 @@
 """Data sets: TU sets, an embedded synthetic one, molecules and proteins."""
 
 from .ego_networks import ego_networks as ego_networks
+from .loader import PackedLoader as PackedLoader
 from .moleculenet import MOLECULENET as MOLECULENET
 from .moleculenet import MoleculeSet as MoleculeSet
 from .moleculenet import load_molecules as load_molecules
