@@ -260,7 +260,7 @@ def test_each_half_of_a_step_moves_its_own_networks(
         between.update(copied(model))
         descend(loss, *optimizers)
 
-    monkeypatch.setattr("adapters.adgcl.method.descend", spy)
+    monkeypatch.setattr("sega_anchor.protocols.method.descend", spy)
     before = copied(model)
     model.step(data)
     trained = {"encoder", "head", "anchor"} if anchored else {"encoder", "head"}

@@ -235,7 +235,7 @@ def test_version_2_trains_the_heads_that_views_go_through(batch, head: str) -> N
     model = joao.JOAO(2, config, None, torch.Generator().manual_seed(3))
     assert len(model.heads) == 5
     model.probabilities = torch.tensor([0.0, 0.5, 0.5, 0.0, 0.0]).double()
-    model.epoch_head = 3
+    model.epoch_head.fill_(3)
     model.loss(batch).backward()
     trained = {i for i, h in enumerate(model.heads) if h[0].weight.grad is not None}
     # The original graphs' head, and those of the drawn augmentations or of the epoch.

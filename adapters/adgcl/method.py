@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.optim import Optimizer
 from torch_geometric.data import Data
 from typing_extensions import Unpack, override
 
 from sega_anchor import AnchorView, nt_xent
 from sega_anchor.backbones import projection_head
+from sega_anchor.distributed import gather
 from sega_anchor.minimise import Method as TreeMethod
 from sega_anchor.minimise import check_build
 from sega_anchor.protocols import (
@@ -138,7 +140,11 @@ class ADGCL(Method[Config]):
             weight = gate(self.learner(data), self.generator)
         z = self.original(data)
         z_view = self.project(data, weight)
-        return nt_xent(z, z_view, self.config.temperature, symmetric=True)
+        return self._nt_xent(z, z_view)
+
+    def _nt_xent(self, z: Tensor, z_view: Tensor) -> Tensor:
+        temperature = self.config.temperature
+        return nt_xent(gather(z), gather(z_view), temperature, symmetric=True)
 
     def view_loss(self, data: Data) -> tuple[Tensor, Tensor]:
         """Return what the view learner climbs, and the regulariser in it."""
@@ -149,31 +155,43 @@ class ADGCL(Method[Config]):
         source = data.edge_index[0]
         graph = torch.zeros_like(source) if data.batch is None else data.batch[source]
         lost = regulariser(weight, graph, len(z))
-        contrastive = nt_xent(z, z_view, self.config.temperature, symmetric=True)
-        return contrastive - self.config.reg_lambda * lost, lost
+        return self._nt_xent(z, z_view) - self.config.reg_lambda * lost, lost
 
     @override
-    def step(self, data: Data) -> dict[str, float]:
+    def forward(self, data: Data, climb: bool = False) -> dict[str, Tensor]:
+        """Return what a half of a step measures: the learner's or the encoder's."""
+        if not climb:
+            return {"loss": self.loss(data)}
+        view_loss, lost = self.view_loss(data)
+        return {"view_loss": view_loss, "regulariser": lost}
+
+    @override
+    def step(self, data: Data) -> dict[str, Tensor]:
         training = self.training
         self.eval()
         self.learner.train()
-        view_loss, lost = self._climb(data)
+        climbed = self._climb(data)
         self.train()
         self.learner.eval()
-        loss = self.loss(data)
-        descend(loss, *self.optimizers)
+        measured = super().step(data)
         self.train(training)
-        return {"loss": loss.item(), "view_loss": view_loss, "regulariser": lost}
+        return measured | climbed
 
-    def _climb(self, data: Data) -> tuple[float, float]:
+    def _climb(self, data: Data) -> dict[str, Tensor]:
         """Make one step of gradient ascent with the view learner alone."""
-        parameters = list(self.learner.parameters())
-        view_loss, lost = self.view_loss(data)
-        gradients = torch.autograd.grad(-view_loss, parameters)
-        for parameter, gradient in zip(parameters, gradients, strict=True):
-            parameter.grad = gradient
-        self.view_optimizer.step()
-        return view_loss.item(), lost.item()
+        own = set(self.learner.parameters())
+        others = [p for p in self.parameters() if p.requires_grad and p not in own]
+        for parameter in others:
+            parameter.requires_grad_(False)
+        measured = self.replica(data, climb=True)
+        descend(-measured["view_loss"], self.view_optimizer)
+        for parameter in others:
+            parameter.requires_grad_(True)
+        return {name: value.detach() for name, value in measured.items()}
+
+    @override
+    def all_optimizers(self) -> list[Optimizer]:
+        return [*self.optimizers, self.view_optimizer]
 
     @override
     def encode(self, data: Data) -> Tensor:

@@ -9,6 +9,7 @@ from torch_geometric.utils import scatter
 from typing_extensions import override
 
 from sega_anchor.backbones import xavier
+from sega_anchor.distributed import gather
 from sega_anchor.sums import take_rows
 
 from .networks import WeightedGIN
@@ -117,6 +118,7 @@ def regulariser(weight: Tensor, edge_graph: Tensor, num_graphs: int) -> Tensor:
         tensor(0.5000)
     """
     dropped = scatter(1 - weight, edge_graph, dim_size=num_graphs, reduce="mean")
-    having = edge_graph.bincount(minlength=num_graphs).count_nonzero()
-    mean: Tensor = dropped.sum() / having.clamp(min=1)
-    return mean
+    having = edge_graph.bincount(minlength=num_graphs) > 0
+    # All graphs of the batch, whatever rank has them.
+    total = gather(torch.stack([dropped, having.to(dropped.dtype)], dim=1)).sum(0)
+    return total[0] / total[1].clamp(min=1)

@@ -8,12 +8,12 @@ from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import mse_loss
 from torch_geometric.data import Data
 from typing_extensions import Unpack, override
 
 from sega_anchor import AnchorView, nt_xent
 from sega_anchor.backbones import GIN, projection_head
+from sega_anchor.distributed import agree, gather, mean
 from sega_anchor.minimise import Method as TreeMethod
 from sega_anchor.minimise import check_build
 from sega_anchor.protocols import (
@@ -23,7 +23,6 @@ from sega_anchor.protocols import (
     Settings,
     adam,
     check_positive,
-    descend,
     unsupervised,
 )
 from sega_anchor.report import Result
@@ -178,24 +177,26 @@ class AutoGCL(Method[Config]):
             return self._contrast_drawn_pair(data, *views)
         z = self.project(views[1].data) if self.anchor is None else self.anchor(data)
         z_view = self.project(views[0].data)
-        return nt_xent(z, z_view, self.config.temperature, symmetric=True)
+        return self._nt_xent(z, z_view)
 
     def _contrast_drawn_pair(self, data: Data, one: View, two: View) -> Tensor:
         device = None if self.generator is None else self.generator.device
         draw = torch.randint(3, (2,), generator=self.generator, device=device)
-        (a, b), inputs = draw.tolist(), (data, one.data, two.data)
+        (a, b), inputs = agree(draw.tolist()), (data, one.data, two.data)
         z_a = self.project(inputs[a])
         z_b = z_a if a == b else self.project(inputs[b])
-        contrastive = nt_xent(z_a, z_b, self.config.temperature, symmetric=True)
-        return contrastive + 1 - mse_loss(one.keep, two.keep)
+        apart = mean((one.keep - two.keep).square())
+        return self._nt_xent(z_a, z_b) + 1 - apart
+
+    def _nt_xent(self, one: Tensor, two: Tensor) -> Tensor:
+        temperature = self.config.temperature
+        return nt_xent(gather(one), gather(two), temperature, symmetric=True)
 
     @override
-    def step(self, data: Data) -> dict[str, float]:
+    def forward(self, data: Data) -> dict[str, Tensor]:
         views = self.views(data)
-        loss = self.contrast(data, views)
-        descend(loss, *self.optimizers)
         keep = torch.cat([view.keep.detach() for view in views])
-        return {"loss": loss.item(), "keep": keep.mean().item()}
+        return {"loss": self.contrast(data, views), "keep": mean(keep)}
 
     @override
     def encode(self, data: Data) -> Tensor:

@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from sega_anchor.augment import Draft
 from sega_anchor.backbones import GINLayer
+from sega_anchor.distributed import mean
 
 
 class View(NamedTuple):
@@ -106,7 +107,7 @@ class ViewGenerator(nn.Module):
         keep = choice[:, 0] + choice[:, 2] if self.mask else choice[:, 0]
         x = data.x * keep.view(-1, 1)
         if self.mask:
-            x = torch.where(choice[:, 2:] > 0, data.x.mean(), x)
+            x = torch.where(choice[:, 2:] > 0, mean(data.x), x)
         draft = Draft.of(data)
         ends = (keep > 0)[draft.edge_index]
         draft = replace(draft, x=x, edge=draft.edge & ends[0] & ends[1])

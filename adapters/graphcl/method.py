@@ -14,6 +14,7 @@ from typing_extensions import Unpack, override
 from sega_anchor import AnchorView, NTXent, nt_xent
 from sega_anchor.augment import Augmentation, augmentation
 from sega_anchor.backbones import GIN, projection_head
+from sega_anchor.distributed import gather
 from sega_anchor.minimise import Method as TreeMethod
 from sega_anchor.minimise import check_build
 from sega_anchor.protocols import (
@@ -133,7 +134,8 @@ class GraphCL(Method[Config]):
         """Return the contrastive loss of a batch."""
         z = self.project(data) if self.anchor is None else self.anchor(data)
         z_view = self.project(self.augment(data, self.generator))
-        return nt_xent(z, z_view, self.config.temperature, self.config.symmetric)
+        config = self.config
+        return nt_xent(gather(z), gather(z_view), config.temperature, config.symmetric)
 
     @override
     def encode(self, data: Data) -> Tensor:

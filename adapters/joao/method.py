@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -15,7 +15,9 @@ from typing_extensions import Unpack, override
 from sega_anchor import AnchorView, nt_xent
 from sega_anchor.augment import Chosen, draw_choice
 from sega_anchor.backbones import GIN, projection_head
+from sega_anchor.distributed import agree, collect, gather
 from sega_anchor.protocols import (
+    Batches,
     Method,
     Options,
     Published,
@@ -56,6 +58,7 @@ class JOAO(Method[Config]):
 
     name = "JOAO"
     probabilities: Tensor
+    epoch_head: Tensor
 
     def __init__(
         self,
@@ -75,7 +78,8 @@ class JOAO(Method[Config]):
             projection_head(self.encoder.out_channels)
             for _ in range(1 if config.version == 1 else count)
         )
-        self.epoch_head = self._draw_head()
+        # In the state, since a training may be resumed within an epoch.
+        self.register_buffer("epoch_head", torch.tensor(self._draw_head()))
         lr, anchor_lr = config.rates()
         graph = [*self.encoder.parameters(), *self.heads.parameters()]
         self.optimizers = [
@@ -104,10 +108,10 @@ class JOAO(Method[Config]):
         if self.config.version == 1:
             z_view = self.heads[0](embedding)
         elif self.config.head == "epoch":
-            z_view = self.heads[self.epoch_head](embedding)
+            z_view = self.heads[int(self.epoch_head)](embedding)
         else:
             z_view = self._project_each(embedding, choice)
-        return nt_xent(z, z_view, self.config.temperature)
+        return nt_xent(gather(z), gather(z_view), self.config.temperature)
 
     def losses(self, data: Data) -> Tensor:
         """Return the loss of a batch under each augmentation alone, ``(5,)``."""
@@ -118,7 +122,7 @@ class JOAO(Method[Config]):
                 z = self.original(data)
             embedding = self.encode(augmentation(data, self.generator))
             z_view = self.heads[index if own else 0](embedding)
-            found.append(nt_xent(z, z_view, self.config.temperature))
+            found.append(nt_xent(gather(z), gather(z_view), self.config.temperature))
         return torch.stack(found)
 
     def _project_each(self, embedding: Tensor, choice: Tensor) -> Tensor:
@@ -132,7 +136,7 @@ class JOAO(Method[Config]):
         return projected
 
     @override
-    def end_of_epoch(self, loader: Collection[Data]) -> dict[str, Any]:
+    def end_of_epoch(self, loader: Batches) -> dict[str, Any]:
         """Update the distribution; return it and the losses that moved it."""
         losses = self.estimate(loader)
         self.probabilities = updated(
@@ -142,14 +146,14 @@ class JOAO(Method[Config]):
             self.config.beta,
             self.config.projection or "exact",
         )
-        self.epoch_head = self._draw_head()
+        self.epoch_head.fill_(self._draw_head())
         return {
             "probabilities": self.probabilities.tolist(),
             "augmentation_losses": losses.tolist(),
         }
 
     @torch.no_grad()
-    def estimate(self, loader: Collection[Data]) -> Tensor:
+    def estimate(self, loader: Batches) -> Tensor:
         """Return the mean loss of each augmentation over the first fifth of batches."""
         released = self.config.estimation == "released"
         training = self.training
@@ -159,7 +163,7 @@ class JOAO(Method[Config]):
         for data in islice(loader, len(loader) // len(total) + 1):
             batch = data.to(total.device)
             each = self.losses(batch)
-            sizes.append(int(batch.num_graphs) if "batch" in batch else 1)
+            sizes.append(sum(collect(batch.num_graphs if "batch" in batch else 1)))
             total += each * sizes[-1]
         self.train(training)
         # Without any batch NaN, which the update refuses by name.
@@ -169,7 +173,7 @@ class JOAO(Method[Config]):
         """Return the head of the next epoch's views (version 2, as released)."""
         if (self.config.version, self.config.head) != (2, "epoch"):
             return 0
-        return int(draw_choice(self.probabilities, 1, self.generator))
+        return agree(int(draw_choice(self.probabilities, 1, self.generator)))
 
     @override
     def encode(self, data: Data) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, get_args
 
@@ -15,9 +15,11 @@ from typing_extensions import Unpack, override
 from sega_anchor import AnchorView
 from sega_anchor.augment import Augmentation, Identity, Released
 from sega_anchor.backbones import GIN, projection_head
+from sega_anchor.distributed import gather
 from sega_anchor.minimise import Method as TreeMethod
 from sega_anchor.minimise import check_build
 from sega_anchor.protocols import (
+    Batches,
     Method,
     Options,
     Published,
@@ -162,9 +164,9 @@ class RGCL(Method[Config]):
         complement = self.view(score, "complement")(data, self.generator)
         z = self.project(data) if self.anchor is None else self.anchor(data)
         return rgcl_loss(
-            z,
-            self.project(rationale),
-            self.project(complement),
+            gather(z),
+            gather(self.project(rationale)),
+            gather(self.project(complement)),
             self.config.temperature,
             self.config.complement_weight,
             self.config.form,
@@ -192,7 +194,7 @@ class RGCL(Method[Config]):
         self.scorer.load_state_dict(self.estimator.state_dict())
 
     @override
-    def end_of_epoch(self, loader: Collection[Data]) -> dict[str, Any]:
+    def end_of_epoch(self, loader: Batches) -> dict[str, Any]:
         """Renew the scores that the next epoch's views are drawn by."""
         self.refresh()
         return {}

@@ -120,20 +120,12 @@ class PackedLoader:
             if self._is_short(len(part)):
                 held = held + part
                 break
-            yield shard(held, self.rank, self.ranks)
+            yield self._shard(held)
             held = part
-        yield shard(held, self.rank, self.ranks)
+        yield self._shard(held)
 
-
-def shard(part: list[int], rank: int, ranks: int) -> list[int]:
-    """Return a rank's part of a batch: neighbours, as many as others have within one.
-
-    Example:
-        >>> [shard([5, 6, 7], rank, 2) for rank in (0, 1)]
-        [[5, 6], [7]]
-    """
-    own: list[int] = torch.tensor(part).tensor_split(ranks)[rank].tolist()
-    return own
+    def _shard(self, part: list[int]) -> list[int]:
+        return torch.tensor(part).tensor_split(self.ranks)[self.rank].tolist()
 
 
 def near(graphs: PackedGraphs, device: torch.device) -> PackedGraphs:

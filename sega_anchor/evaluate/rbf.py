@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
+from sklearn import config_context
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
@@ -19,8 +20,8 @@ Indices = NDArray[np.int64]
 class RBFMachine:
     """Searches C for ``SVC(kernel="rbf", gamma="scale")``.
 
-    Same numbers as scikit-learn's GridSearchCV, but distances are computed once and
-    every kernel matrix is shared by all costs.
+    Same numbers as scikit-learn's GridSearchCV, but distances are computed once, every
+    kernel matrix is shared by all costs, and a cost that can no longer win is dropped.
 
     Args:
         x: features, ``(num_graphs, channels)``.
@@ -49,27 +50,50 @@ class RBFMachine:
 
         Returns:
             The accuracy on each of ``tests``, the mean inner accuracy of C, and C.
-        """
-        splitter = StratifiedKFold(self.inner_folds)
-        inner = [
-            self._accuracies(train[fit], [train[check]], self.costs)
-            for fit, check in splitter.split(train, self.y[train])
-        ]
-        means = np.ascontiguousarray(np.array(inner)[:, :, 0].T).mean(axis=1)
-        best = int(means.argmax())
-        (accuracies,) = self._accuracies(train, tests, [self.costs[best]])
-        return accuracies, float(means[best]), self.costs[best]
 
-    def _accuracies(
-        self, train: Indices, tests: Sequence[Indices], costs: Sequence[float]
-    ) -> list[list[float]]:
-        """Train with each C on one kernel matrix; return the accuracies on tests."""
+        Raises:
+            ValueError: If the features have no finite, positive kernel width.
+        """
+        # The kernels are finite, see _scorer, and C and the folds are checked before:
+        # scikit-learn need not check them again for each C.
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            best, validation = self._choose(train)
+            accuracies = self._scorer(train, tests)(self.costs[best])
+        return accuracies, validation, self.costs[best]
+
+    def _choose(self, train: Indices) -> tuple[int, float]:
+        """Return the index of the best C, the smallest on ties, and its accuracy.
+
+        A C that would lose even if all predictions still to be made were right is not
+        fitted again. Rounding keeps order, so means may be compared as they are.
+        """
+        # Inner accuracies, if all that is to come is wrong, and if all is right.
+        least = np.zeros((len(self.costs), self.inner_folds))
+        most = np.ones_like(least)
+        splits = StratifiedKFold(self.inner_folds).split(train, self.y[train])
+        for fold, (fit, check) in enumerate(splits):
+            score = self._scorer(train[fit], [train[check]])
+            # The most promising C first: the others have to reach it.
+            for index in np.argsort(-most.mean(axis=1), kind="stable"):
+                best = least.mean(axis=1).argmax()
+                if (most[index].mean(), best) >= (least[best].mean(), index):
+                    (accuracy,) = score(self.costs[index])
+                    least[index, fold] = most[index, fold] = accuracy
+        means = least.mean(axis=1)
+        return int(means.argmax()), float(means.max())
+
+    def _scorer(
+        self, train: Indices, tests: Sequence[Indices]
+    ) -> Callable[[float], list[float]]:
+        """Return what trains with a C and gives the accuracy on each of ``tests``."""
         variance = self.x[train].var()
         gamma = 1.0 / (self.x.shape[1] * variance) if variance != 0 else 1.0
+        if not 0 < gamma < np.inf:
+            raise ValueError(f"embedding has variance {variance}: rescale it")
         within = self._kernel(train, train, gamma)
         across = [self._kernel(test, train, gamma) for test in tests]
-        accuracies = []
-        for cost in costs:
+
+        def score(cost: float) -> list[float]:
             # The seed is unused, but without one a fit moves numpy's global state.
             machine = SVC(
                 C=cost,
@@ -78,13 +102,12 @@ class RBFMachine:
                 random_state=0,
             )
             machine.fit(within, self.y[train])
-            accuracies.append(
-                [
-                    float((machine.predict(kernel) == self.y[test]).mean())
-                    for kernel, test in zip(across, tests, strict=True)
-                ]
-            )
-        return accuracies
+            return [
+                float((machine.predict(kernel) == self.y[test]).mean())
+                for kernel, test in zip(across, tests, strict=True)
+            ]
+
+        return score
 
     def _kernel(self, rows: Indices, columns: Indices, gamma: float) -> Floats:
         matrix = self.squared[np.ix_(rows, columns)]

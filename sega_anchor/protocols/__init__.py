@@ -2,6 +2,7 @@
 
 from . import semisupervised as semisupervised
 from . import unsupervised as unsupervised
+from .method import Batches as Batches
 from .method import Method as Method
 from .method import adam as adam
 from .method import check_positive as check_positive
@@ -11,6 +12,7 @@ from .settings import Options as Options
 from .settings import Settings as Settings
 
 __all__ = [
+    "Batches",
     "Method",
     "Options",
     "Published",

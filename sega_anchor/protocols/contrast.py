@@ -7,14 +7,16 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
+from typing_extensions import override
 
 from ..augment import Augmentation
+from ..distributed import gather
 from ..loss import nt_xent
 from ..view import AnchorView
-from .method import adam, descend
+from .method import Trainable, adam
 
 
-class Contrast(nn.Module):
+class Contrast(Trainable):
     """Pre-training without labels of an encoder that is fine-tuned afterwards.
 
     GraphCL contrasts two augmentations of each graph. With an anchor view, one
@@ -72,19 +74,13 @@ class Contrast(nn.Module):
         if anchor is not None:
             self.optimizers.append(adam(anchor.parameters(), lr))
 
+    @override
     def loss(self, data: Data) -> Tensor:
-        """Return the loss of a batch, views drawn anew."""
         if self.anchor is None:
             z = self._view(data)
         else:
             z = self.anchor(data, None if self.leaves is None else self.leaves(data))
-        return nt_xent(z, self._view(data), self.temperature)
-
-    def step(self, data: Data) -> dict[str, float]:
-        """Make one optimisation step on a batch; return what it measured."""
-        loss = self.loss(data)
-        descend(loss, *self.optimizers)
-        return {"loss": loss.item()}
+        return nt_xent(gather(z), gather(self._view(data)), self.temperature)
 
     def _view(self, data: Data) -> Tensor:
         """Return the projection of one augmentation of each graph."""

@@ -11,7 +11,9 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from typing_extensions import override
 
+from ..datasets.loader import near
 from ..datasets.packed import PackedGraphs
+from ..distributed import count, gather, own_part, parallel
 from .method import adam, descend
 from .pretraining import batches, shuffled
 from .state import TrainingState
@@ -104,6 +106,8 @@ def finetune(
     Returns:
         For each part its score after each epoch.
     """
+    replica = parallel(model, device)
+    graphs = near(graphs, torch.device(device))
     optimizer = adam(model.parameters(), lr)
     kept = TrainingState(state, [model], [optimizer])
     curves: Curves = kept.load().get("curves", {name: [] for name in parts})
@@ -111,9 +115,10 @@ def finetune(
     done = len(next(iter(curves.values()), []))
     for epoch in range(done + 1, epochs + 1):
         model.train()
-        for at in batches(shuffled(len(train), seed, epoch), batch_size):
+        order = shuffled(len(train), seed, epoch)
+        for at in batches(order, batch_size, 2 * count()):
             index = train[at]
-            outputs = model(graphs.batch(index).to(device))
+            outputs = gather(replica(graphs.batch(own_part(index)).to(device)))
             descend(loss(outputs, labels[index]), optimizer)
         for name, part in parts.items():
             outputs = outputs_of(model, graphs, part.index, device)
@@ -132,5 +137,7 @@ def outputs_of(
 ) -> Tensor:
     """Return a model's outputs for some graphs, in evaluation mode."""
     model.eval()
-    parts = torch.split(index, _EVALUATED)
-    return torch.cat([model(graphs.batch(at).to(device)) for at in parts])
+    shared = len(index) >= count()
+    parts = torch.split(own_part(index) if shared else index, _EVALUATED)
+    outputs = torch.cat([model(graphs.batch(at).to(device)) for at in parts])
+    return gather(outputs) if shared else outputs

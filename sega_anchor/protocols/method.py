@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -11,10 +11,22 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch_geometric.data import Data
+from typing_extensions import override
 
+from ..distributed import parallel
 from ..minimise import Method as TreeMethod
 from ..view import AnchorView
 from .published import Published
+
+
+class Batches(Protocol):
+    """What loaders offer: PyG's, PackedLoader, or a list of batches."""
+
+    def __iter__(self) -> Iterator[Data]:
+        """Yield the batches of an epoch."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
 
 
 class HasTree(Protocol):
@@ -40,7 +52,46 @@ class HasTree(Protocol):
 Config = TypeVar("Config", bound=HasTree)
 
 
-class Method(nn.Module, ABC, Generic[Config]):
+class Trainable(nn.Module, ABC):
+    """A model that owns its optimisers and knows its loss; ranks may share it."""
+
+    optimizers: list[Optimizer]
+    _replica: tuple[nn.Module, ...] = ()  # no submodule: it holds this very model
+
+    @abstractmethod
+    def loss(self, data: Data) -> Tensor:
+        """Return the loss of a batch that the encoders descend, views drawn anew."""
+
+    @override
+    def forward(self, data: Data) -> dict[str, Tensor]:
+        """Return the loss of a batch as "loss", and what else a step measures."""
+        return {"loss": self.loss(data)}
+
+    def step(self, data: Data) -> dict[str, Tensor]:
+        """Make one optimisation step on a batch; return what it measured.
+
+        Numbers come as tensors without dimensions, so that nothing waits for a GPU:
+        ``float(step["loss"])`` does.
+        """
+        measured = self.replica(data)
+        descend(measured["loss"], *self.optimizers)
+        return {name: value.detach() for name, value in measured.items()}
+
+    def all_optimizers(self) -> list[Optimizer]:
+        """Return every optimiser, for what is kept of an interrupted training."""
+        return self.optimizers
+
+    @property
+    def replica(self) -> nn.Module:
+        """What to call for a forward pass: the model, or what averages over ranks."""
+        return self._replica[0] if self._replica else self
+
+    def share(self, device: str = "cpu") -> None:
+        """Train together with the other ranks, if there are any, from now on."""
+        self._replica = (parallel(self, device),)
+
+
+class Method(Trainable, Generic[Config]):
     """A contrastive method that owns its networks, its optimisers and its randomness.
 
     With ``anchor=None`` it is the published baseline; with an :class:`AnchorView` the
@@ -59,7 +110,6 @@ class Method(nn.Module, ABC, Generic[Config]):
     """
 
     name: ClassVar[str]
-    optimizers: list[Optimizer]
 
     def __init__(
         self,
@@ -73,16 +123,6 @@ class Method(nn.Module, ABC, Generic[Config]):
         self.config = config
         self.anchor = anchor
         self.generator = generator
-
-    @abstractmethod
-    def loss(self, data: Data) -> Tensor:
-        """Return the loss of a batch that the encoders descend, views drawn anew."""
-
-    def step(self, data: Data) -> dict[str, float]:
-        """Make one optimisation step on a batch; return what it measured."""
-        loss = self.loss(data)
-        descend(loss, *self.optimizers)
-        return {"loss": loss.item()}
 
     @abstractmethod
     def encode(self, data: Data) -> Tensor:
@@ -100,7 +140,7 @@ class Method(nn.Module, ABC, Generic[Config]):
             embeddings["GT"] = torch.cat([embeddings["G"], embeddings["T"]], dim=1)
         return embeddings
 
-    def end_of_epoch(self, loader: Collection[Data]) -> dict[str, Any]:
+    def end_of_epoch(self, loader: Batches) -> dict[str, Any]:
         """Do what the method does between epochs; return what it measured."""
         return {}
 

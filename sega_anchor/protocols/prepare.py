@@ -15,7 +15,7 @@ from torch import Tensor
 from torch_geometric.data import Data, InMemoryDataset
 from tqdm import tqdm
 
-from ..datasets import load
+from ..datasets import PackedGraphs, load
 from ..view import AnchorView
 from .features import DEGREE_CAPS, HonestFeatures, PublishedFeatures
 from .method import Method
@@ -148,6 +148,14 @@ def prepare(
             del done["tree_x"]
         prepared.append(Data.from_dict({k: done[k] for k in keep if k in done}))
     return prepared
+
+
+def pack(graphs: Sequence[Data]) -> PackedGraphs:
+    """Return what encoders see of prepared graphs, packed; labels stay behind."""
+    bare = [data.__copy__() for data in graphs]
+    for data in bare:
+        data.pop("y", None)
+    return PackedGraphs.of(bare).compact()
 
 
 def checksum(graphs: Sequence[Data]) -> str:

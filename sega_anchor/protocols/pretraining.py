@@ -10,7 +10,9 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from ..datasets.loader import near
 from ..datasets.packed import PackedGraphs
+from ..distributed import count, own_part, rank
 from .contrast import Contrast
 from .state import TrainingState
 
@@ -38,37 +40,42 @@ def pretrain(
         seed: decides the orders.
         state: where the training is kept and found again, at the same bits.
         device: where it happens.
-        on_epoch: called after each epoch with its number, from 1, and what is returned.
+        on_epoch: called after each epoch with its number, from 1, and what is returned;
+            of several processes by rank 0 alone.
 
     Returns:
         For each epoch ``{"loss": mean over steps, "seconds": time}``.
     """
+    model.share(device)
+    graphs = near(graphs, torch.device(device))
     place = state.load()
     history: list[Epoch] = place.get("history", [])
     model.train()
     for epoch in range(len(history) + 1, epochs + 1):
-        parts = batches(shuffled(len(graphs), seed, epoch), batch_size)
+        parts = batches(shuffled(len(graphs), seed, epoch), batch_size, 2 * count())
         done = place.pop("losses", [])
         before = place.pop("seconds", 0.0)
-        losses = list(done)
+        losses: list[Tensor | float] = list(done)
         began = time.monotonic()
         bar = tqdm(
             parts[len(done) :],
             desc=f"Pre-training, epoch {epoch}/{epochs}",
             initial=len(done),
             total=len(parts),
-            disable=None,
+            disable=None if rank() == 0 else True,
             leave=False,
         )
         for index in bar:
-            losses.append(model.step(graphs.batch(index).to(device))["loss"])
+            batch = graphs.batch(own_part(index)).to(device)
+            losses.append(model.step(batch)["loss"])
             if state.is_due() and len(losses) < len(parts):
                 seconds = before + time.monotonic() - began
-                state.save(history=history, losses=losses, seconds=seconds)
+                told = [float(loss) for loss in losses]
+                state.save(history=history, losses=told, seconds=seconds)
+        loss = sum(float(loss) for loss in losses) / len(losses)
         seconds = before + time.monotonic() - began
-        loss = sum(losses) / len(losses)
         history.append({"loss": loss, "seconds": round(seconds, 3)})
-        if on_epoch is not None:
+        if on_epoch is not None and rank() == 0:
             on_epoch(epoch, history)
         state.save(history=history)
     return history
@@ -85,16 +92,16 @@ def shuffled(count: int, seed: int, epoch: int) -> Tensor:
     return torch.randperm(count, generator=generator)
 
 
-def batches(order: Tensor, size: int) -> list[Tensor]:
-    """Cut an order into batches; a last batch of one graph joins the one before.
+def batches(order: Tensor, size: int, least: int = 2) -> list[Tensor]:
+    """Cut an order into batches; a last batch below ``least`` joins the one before.
 
-    BatchNorm over graphs, and a loss with negatives, need two.
+    BatchNorm over graphs, and a loss with negatives, need two for each process.
 
     Example:
         >>> batches(torch.arange(5), 2)
         [tensor([0, 1]), tensor([2, 3, 4])]
     """
     parts = list(torch.split(order, size))
-    if len(parts) > 1 and len(parts[-1]) == 1:
+    if len(parts) > 1 and len(parts[-1]) < least:
         parts[-2:] = [torch.cat(parts[-2:])]
     return parts

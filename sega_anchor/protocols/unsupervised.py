@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
 from torch_geometric.data import Data
-from torch_geometric.loader import DataLoader
 from tqdm import tqdm
 
+from ..datasets.loader import PackedLoader, near
+from ..distributed import Place, agree, forked, session
 from ..evaluate import Folding, svm_scores
 from ..report import Evaluation, Record, Result
 from ..view import AnchorView
@@ -27,10 +27,12 @@ from .prepare import (
     find_graphs,
     find_labels,
     fresh,
+    pack,
     prepare,
 )
 from .published import Published
 from .settings import Settings
+from .state import TrainingState
 
 
 def run(
@@ -57,10 +59,8 @@ def run(
     Raises:
         ValueError: before any training, for data or settings that cannot be used.
     """
-    # Networks start from torch's global generator: leave the caller's as it was.
-    gpus = [] if settings.device == "cpu" else [settings.device]
-    with torch.random.fork_rng(devices=gpus):
-        work = _Run(method, dataset, anchor, config, settings)
+    with session(settings.device) as place, forked(place.device):
+        work = _Run(method, dataset, anchor, config, settings, place)
         for seed in range(settings.seeds):
             work.finish(seed)
     return work.result
@@ -76,6 +76,7 @@ class _Run:
         anchor: AnchorView | bool | None,
         config: Any,
         settings: Settings,
+        place: Place,
     ) -> None:
         anchored = anchor is not None and anchor is not False
         if settings.protocol == "paper":
@@ -97,19 +98,25 @@ class _Run:
         if settings.protocol == "paper":
             self.folding = published.folding
         cache = find_cache(dataset, graphs)
-        self.graphs = prepare(graphs, features, self.view, cache, settings.jobs)
+        with place.main_first():
+            prepared = prepare(graphs, features, self.view, cache, settings.jobs)
+        content = checksum(prepared)
+        self.in_channels = prepared[0].x.size(1)
+        self.place = place
+        self.graphs = near(pack(prepared), torch.device(place.device))
         description = {
             "method": method.name,
             "label": _label(method.title(config), self.view, settings, published),
             "dataset": name,
-            "content": checksum(self.graphs),
+            "content": content,
             "anchor": None if self.view is None else repr(self.view),
             "features": repr(features),
             "choice": published.choice,
             **describe(config),
             **_identity(settings),
+            **place.identity(),
         }
-        self.record = Record(description, settings.results)
+        self.record = Record(description, settings.results if place.is_main else None)
         self.result = Result(
             description, [], labels=self.labels, record=self.record.path
         )
@@ -118,13 +125,17 @@ class _Run:
         """Train with one seed, evaluating on the way, and add to the result."""
         known = self.record.measured(seed)
         known.setdefault("evaluations", {})
-        if not known.get("complete", False):
+        if not agree(known.get("complete", False)):
             known["history"] = self._train(seed)
-            self.record.save_embeddings(seed, self.result.embeddings)
-            known["complete"] = True
-            self.record.save()
-        else:
+            if self.place.is_main:
+                self.record.save_embeddings(seed, self.result.embeddings)
+                known["complete"] = True
+                self.record.save()
+        elif self.place.is_main:
             self.result.embeddings.update(self.record.embeddings(seed))
+        # Rank 0 has evaluated; the others learn of it here.
+        self.result.embeddings.update(agree(self.result.embeddings))
+        known.update(agree(known))
         self.result.history[seed] = known["history"]
         for key, scores in known["evaluations"].items():
             epoch, name = key.split("/")
@@ -137,50 +148,85 @@ class _Run:
             )
 
     def _train(self, seed: int) -> list[dict[str, Any]]:
-        torch.manual_seed(seed)
-        device = self.settings.device
-        view = None if self.view is None else fresh(self.view)
-        model = self.method(
-            self.graphs[0].x.size(1),
-            self.config,
-            view,
-            torch.Generator(device).manual_seed(seed),
-        ).to(device)
-        loader = self._loader(seed)
-        history = []
-        epochs = range(1, self.epochs + 1)
-        bar = tqdm(epochs, desc=f"Seed {seed}", disable=None, leave=False)
+        model, draws = self._model(seed)
+        order = torch.Generator().manual_seed(seed)
+        loader = self._loader(order)
+        state = TrainingState(
+            self.record.beside(f"seed{seed}.state"),
+            [model],
+            model.all_optimizers(),
+            [draws, order],
+        )
+        history: list[dict[str, Any]] = state.load().get("history", [])
+        if len(history) in self.evaluate_at:  # a kill may have come in its midst
+            self._evaluate(model, seed, len(history))
+        bar = tqdm(
+            range(len(history) + 1, self.epochs + 1),
+            desc=f"Seed {seed}",
+            initial=len(history),
+            total=self.epochs,
+            disable=None if self.place.is_main else True,
+            leave=False,
+        )
         for epoch in bar:
             began = time.perf_counter()
-            model.train()
-            steps = [model.step(batch.to(device)) for batch in loader]
-            means = {key: sum(s[key] for s in steps) / len(steps) for key in steps[0]}
-            means |= model.end_of_epoch(loader)
+            means = self._epoch(model, loader)
             seconds = time.perf_counter() - began
             history.append({"epoch": epoch, **means, "seconds": seconds})
             bar.set_postfix({k: v for k, v in means.items() if isinstance(v, float)})
+            if epoch in self.evaluate_at or state.is_due():
+                state.save(history=history)
             if epoch in self.evaluate_at:
                 self._evaluate(model, seed, epoch)
         if self.epochs not in self.evaluate_at:
             self._embed(model)
+        state.discard()
         return history
 
-    def _loader(self, seed: int) -> DataLoader:
-        order = torch.Generator().manual_seed(seed)
-        size = self.settings.batch_size
-        if self.shuffle:
-            return DataLoader(self.graphs, size, shuffle=True, generator=order)
-        # Published: shuffled once, then the same batches in every epoch.
-        once = torch.randperm(len(self.graphs), generator=order).tolist()
-        return DataLoader([self.graphs[i] for i in once], size)
+    def _model(self, seed: int) -> tuple[Method[Any], torch.Generator]:
+        """Return the method as it starts, and where its views draw from."""
+        torch.manual_seed(seed)
+        view = None if self.view is None else fresh(self.view)
+        draws = self.place.generator(seed)
+        model = self.method(self.in_channels, self.config, view, draws)
+        model.to(self.place.device).share(self.place.device)
+        self.place.part_ways(seed)
+        return model, draws
+
+    def _epoch(self, model: Method[Any], loader: PackedLoader) -> dict[str, Any]:
+        """Train for one epoch; return the means over its steps."""
+        model.train()
+        steps = [model.step(batch) for batch in loader]
+        means: dict[str, Any] = {
+            key: sum(float(step[key]) for step in steps) / len(steps)
+            for key in steps[0]
+        }
+        return means | model.end_of_epoch(loader)
+
+    def _loader(self, order: torch.Generator) -> PackedLoader:
+        once = None
+        if not self.shuffle:
+            # Published: shuffled once, then the same batches in every epoch.
+            once = torch.randperm(len(self.graphs), generator=order).tolist()
+        return PackedLoader(
+            self.graphs,
+            self.settings.batch_size or 2,
+            self.shuffle,
+            order,
+            sampler=once,
+            device=self.place.device,
+            rank=self.place.rank,
+            ranks=self.place.ranks,
+        )
 
     def _embed(self, model: Method[Any]) -> None:
         """Put every embedding of all graphs, in their order, in the result."""
         model.eval()
-        parts: list[dict[str, Tensor]] = []
+        loader = PackedLoader(
+            self.graphs, self.settings.batch_size or 2, device=self.place.device
+        )
         with torch.no_grad():
-            for batch in DataLoader(self.graphs, self.settings.batch_size):
-                parts.append(model.embed(batch.to(self.settings.device)))
+            parts = [model.embed(batch) for batch in loader]
         for name in parts[0]:
             whole = torch.cat([part[name] for part in parts]).cpu()
             self.result.embeddings[name] = whole
@@ -188,6 +234,8 @@ class _Run:
     def _evaluate(self, model: Method[Any], seed: int, epoch: int) -> None:
         """Score each embedding fold by fold, keeping every finished fold on record."""
         assert self.labels is not None
+        if not self.place.is_main:
+            return
         self._embed(model)
         finished = self.record.measured(seed)["evaluations"]
         total = FOLDS * len(self.result.embeddings)

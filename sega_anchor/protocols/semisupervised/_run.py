@@ -16,7 +16,7 @@ from tqdm import tqdm
 from typing_extensions import Unpack
 
 from ...backbones import ResGCN
-from ...datasets.packed import PackedGraphs
+from ...distributed import Place, agree, forked, session
 from ...report import Record, Tuned
 from ...view import AnchorView
 from ..checkpoint import load_encoder, save_encoder
@@ -30,6 +30,7 @@ from ..prepare import (
     find_graphs,
     find_labels,
     fresh,
+    pack,
     prepare,
 )
 from ..pretraining import pretrain
@@ -64,9 +65,8 @@ def run(dataset: str | Sequence[Data], **options: Unpack[Options]) -> Tuned:
         2
     """
     config = Config(**options)
-    gpus = [] if config.device == "cpu" else [config.device]
-    with torch.random.fork_rng(devices=gpus):
-        work = _Run(dataset, config)
+    with session(config.device) as place, forked(place.device):
+        work = _Run(dataset, config, place)
         for seed in range(config.seeds):
             work.finish(seed)
     return work.result()
@@ -75,7 +75,10 @@ def run(dataset: str | Sequence[Data], **options: Unpack[Options]) -> Tuned:
 class _Run:
     """One configuration: what its seeds share."""
 
-    def __init__(self, dataset: str | Sequence[Data], config: Config) -> None:
+    def __init__(
+        self, dataset: str | Sequence[Data], config: Config, place: Place
+    ) -> None:
+        self.place = place
         settings = config.settings()
         name, graphs, attributes = find_graphs(dataset, settings)
         self.config = config
@@ -85,11 +88,12 @@ class _Run:
         self.in_channels = features(graphs[0]).x.size(1)
         self.view = self._view() if config.pretraining == "sega" else None
         cache = find_cache(dataset, graphs)
-        prepared = prepare(graphs, features, self.view, cache)
+        with place.main_first():
+            prepared = prepare(graphs, features, self.view, cache)
         content = checksum(prepared)
         for data in prepared:
             data.pop("tree_x", None)  # equal to x
-        self.graphs = PackedGraphs.of(prepared)
+        self.graphs = pack(prepared)
         description = {
             "setting": "semi-supervised",
             "label": LABELS[config.pretraining],
@@ -98,8 +102,9 @@ class _Run:
             "anchor": None if self.view is None else repr(self.view),
             "features": repr(features),
             **_identity(config),
+            **place.identity(),
         }
-        self.record = Record(description, config.results)
+        self.record = Record(description, config.results if place.is_main else None)
 
     def _view(self) -> AnchorView:
         """Return the anchor view, as wide as the encoder."""
@@ -112,14 +117,16 @@ class _Run:
         """Do what is not on record yet for a seed."""
         known = self.record.measured(seed)
         folds = known.setdefault("folds", {})
-        missing = [fold for fold in range(FOLDS) if str(fold) not in folds]
+        missing = agree([fold for fold in range(FOLDS) if str(fold) not in folds])
         if not missing:
+            known.update(agree(known))
             return
         encoder = self._pretrained(seed)
         bar = tqdm(missing, desc=f"Fine-tuning, seed {seed}", disable=None, leave=False)
         for fold in bar:
             folds[str(fold)] = self._fold(copy.deepcopy(encoder), seed, fold)
             self.record.save()
+        known.update(agree(known))
 
     def result(self) -> Tuned:
         """Return what all seeds have measured."""
@@ -142,10 +149,12 @@ class _Run:
         if config.pretraining == "none":
             return encoder
         known = self.record.measured(seed)
-        if path is not None and path.exists() and "history" in known:
-            load_encoder(path, encoder)
+        if agree(path is not None and path.exists() and "history" in known):
+            if path is not None:
+                load_encoder(path, encoder)
+            encoder.load_state_dict(agree(encoder.state_dict()))
             return encoder
-        generator = torch.Generator(config.device).manual_seed(seed)
+        generator = self.place.generator(seed)
         model = Contrast(
             encoder,
             config.view(),
@@ -153,7 +162,8 @@ class _Run:
             temperature=config.temperature,
             lr=config.pretrain_lr,
             generator=generator,
-        ).to(config.device)
+        ).to(self.place.device)
+        self.place.part_ways(seed)
         state = TrainingState(
             self.record.beside(f"seed{seed}.state"),
             [model],
@@ -167,7 +177,7 @@ class _Run:
             batch_size=config.batch_size,
             seed=seed,
             state=state,
-            device=config.device,
+            device=self.place.device,
         )
         if path is not None:
             save_encoder(path, encoder, **self.record.config, seed=seed)
@@ -190,7 +200,8 @@ class _Run:
             encoder.encode,
             encoder.out_channels,
             int(self.labels.max()) + 1,
-        ).to(config.device)
+        ).to(self.place.device)
+        self.place.part_ways(seed)
         return finetune(
             model,
             self.graphs,
@@ -203,7 +214,7 @@ class _Run:
             batch_size=config.batch_size,
             seed=seed,
             state=self.record.beside(f"seed{seed}-fold{fold}.state"),
-            device=config.device,
+            device=self.place.device,
         )
 
 

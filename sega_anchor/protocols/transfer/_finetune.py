@@ -14,6 +14,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from tqdm import tqdm
 from typing_extensions import Unpack
 
+from ...distributed import Place, agree, forked, session
 from ...evaluate import mean_roc_auc
 from ...report import Record, Tuned
 from ..checkpoint import load_encoder, read_about
@@ -128,20 +129,24 @@ def finetune(
             used.
     """
     config = FinetuneConfig(**options)
-    work = _Run(dataset, checkpoint, config)
-    gpus = [] if config.device == "cpu" else [config.device]
-    with torch.random.fork_rng(devices=gpus):
+    with session(config.device) as place, forked(place.device):
+        work = _Run(dataset, checkpoint, config, place)
         for seed in range(config.seeds):
             work.finish(seed)
-    return work.result()
+        return work.result()
 
 
 class _Run:
     """One data set and one checkpoint: what all seeds share."""
 
     def __init__(
-        self, dataset: str | Path, checkpoint: str | Path | None, config: FinetuneConfig
+        self,
+        dataset: str | Path,
+        checkpoint: str | Path | None,
+        config: FinetuneConfig,
+        place: Place,
     ) -> None:
+        self.place = place
         self.config = config
         self.checkpoint = checkpoint
         self.domain = DOMAINS[config.domain]
@@ -149,7 +154,8 @@ class _Run:
         self.width = config.hidden_channels or about.get("hidden_channels", 300)
         self.layers = config.num_layers or about.get("num_layers", 5)
         self._encoder()  # refuses a checkpoint that does not fit
-        self.data = labelled_graphs(dataset, config)
+        with place.main_first():
+            self.data = labelled_graphs(dataset, config)
         label = LABELS.get(about.get("method", ""), "checkpoint")
         self.epochs = config.epochs or (100 if config.domain == "molecules" else 50)
         description = {
@@ -163,15 +169,17 @@ class _Run:
             "hidden_channels": self.width,
             "num_layers": self.layers,
             "epochs": self.epochs,
+            **place.identity(),
         }
-        self.record = Record(description, config.results)
+        self.record = Record(description, config.results if place.is_main else None)
 
     def finish(self, seed: int) -> None:
         """Fine-tune with one seed, unless that is on record."""
         known = self.record.measured(seed)
-        if "curves" not in known:
+        if agree("curves" not in known):
             known["curves"] = self._tune(seed)
             self.record.save()
+        known.update(agree(known))
 
     def result(self) -> Tuned:
         """Return what all seeds have measured."""
@@ -189,6 +197,7 @@ class _Run:
         width = self.width * self.domain.parts
         model = Classifier(encoder, represent, width, data.labels.size(1))
         parts = {name: Part(index, _roc_auc) for name, index in data.scored.items()}
+        self.place.part_ways(seed)
         with tqdm(
             total=self.epochs,
             desc=f"Fine-tuning on {data.name}, seed {seed}",
@@ -196,7 +205,7 @@ class _Run:
             leave=False,
         ) as bar:
             return tune(
-                model.to(config.device),
+                model.to(self.place.device),
                 data.graphs,
                 data.labels,
                 data.train,
@@ -207,7 +216,7 @@ class _Run:
                 batch_size=config.batch_size,
                 seed=seed,
                 state=self.record.beside(f"seed{seed}.state"),
-                device=config.device,
+                device=self.place.device,
                 on_epoch=bar.update,
             )
 

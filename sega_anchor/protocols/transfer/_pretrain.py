@@ -10,6 +10,7 @@ from typing import Any, Literal, TypedDict, get_args
 import torch
 from typing_extensions import Unpack
 
+from ...distributed import Place, agree, forked, session
 from ...minimise import Method as TreeMethod
 from ...minimise import check_build
 from ...report import write_atomically
@@ -136,45 +137,55 @@ def pretrain(
             folder that holds another pre-training.
     """
     config = PretrainConfig(**options)
-    log = Path(folder, _ABOUT)
-    about = {"source": Path(source).name, **_identity(config)}
+    with session(config.device) as place, forked(place.device):
+        return _pretrain(source, Path(folder), config, place)
+
+
+def _pretrain(
+    source: str | Path, folder: Path, config: PretrainConfig, place: Place
+) -> Path:
+    log = folder / _ABOUT
+    about = {"source": Path(source).name, **_identity(config), **place.identity()}
     _refuse_other(log, about)
-    graphs = unlabelled_graphs(source, config)
+    with place.main_first():
+        graphs = unlabelled_graphs(source, config)
     about["graphs"] = len(graphs)
     _refuse_other(log, about)
-    last = Path(folder, f"epoch{config.epochs:03d}.safetensors")
-    gpus = [] if config.device == "cpu" else [config.device]
-    with torch.random.fork_rng(devices=gpus):
-        model, generator = _model(config)
-        state = TrainingState(
-            Path(folder, "training.state"), [model], model.optimizers, [generator]
-        )
-        if last.exists() and log.exists():
-            state.discard()  # if a kill came just before that
-            return last
+    last = folder / f"epoch{config.epochs:03d}.safetensors"
+    model, generator = _model(config, place)
+    state = TrainingState(
+        folder / "training.state" if place.is_main else None,
+        [model],
+        model.optimizers,
+        [generator],
+    )
+    if agree(last.exists() and log.exists()):
+        state.discard()  # if a kill came just before that
+        return last
+    if place.is_main:
         write_log(log, about, [])
 
-        def keep(epoch: int, history: list[Epoch]) -> None:
-            if epoch in config.checkpoints or epoch == config.epochs:
-                path = Path(folder, f"epoch{epoch:03d}.safetensors")
-                save_encoder(path, model.encoder, epoch=epoch, **about)
-            write_log(log, about, history)
+    def keep(epoch: int, history: list[Epoch]) -> None:
+        if epoch in config.checkpoints or epoch == config.epochs:
+            path = folder / f"epoch{epoch:03d}.safetensors"
+            save_encoder(path, model.encoder, epoch=epoch, **about)
+        write_log(log, about, history)
 
-        train(
-            model,
-            graphs,
-            epochs=config.epochs,
-            batch_size=config.batch_size,
-            seed=config.seed,
-            state=state,
-            device=config.device,
-            on_epoch=keep,
-        )
-        state.discard()
+    train(
+        model,
+        graphs,
+        epochs=config.epochs,
+        batch_size=config.batch_size,
+        seed=config.seed,
+        state=state,
+        device=place.device,
+        on_epoch=keep,
+    )
+    state.discard()
     return last
 
 
-def _model(config: PretrainConfig) -> tuple[Contrast, torch.Generator]:
+def _model(config: PretrainConfig, place: Place) -> tuple[Contrast, torch.Generator]:
     """Return what is trained and where its augmentations draw from."""
     torch.manual_seed(config.seed)
     domain = DOMAINS[config.domain]
@@ -183,7 +194,7 @@ def _model(config: PretrainConfig) -> tuple[Contrast, torch.Generator]:
     anchor = None
     if config.method == "sega":
         anchor = domain.anchor(width, config.height, config.tree)
-    generator = torch.Generator(config.device).manual_seed(config.seed)
+    generator = place.generator(config.seed)
     model = Contrast(
         encoder,
         domain.augmentation(config.strength),
@@ -193,7 +204,8 @@ def _model(config: PretrainConfig) -> tuple[Contrast, torch.Generator]:
         generator=generator,
         leaves=domain.leaves,
     )
-    return model.to(config.device), generator
+    place.part_ways(config.seed)
+    return model.to(place.device), generator
 
 
 def _identity(config: PretrainConfig) -> dict[str, Any]:
