@@ -11,6 +11,20 @@ from sega_anchor.datasets import load
 from sega_anchor.datasets.packed import PackedGraphs
 
 TREE = AddCodingTree(height=2)
+#: Kinds of values, and where they may lie.
+VALUES = {
+    torch.bool: st.booleans(),
+    torch.uint8: st.integers(0, 255),
+    torch.int8: st.integers(-128, 127),
+    torch.int16: st.integers(-(2**15), 2**15 - 1),
+    torch.int32: st.integers(-(2**31), 2**31 - 1),
+    torch.int64: st.integers(-(2**63), 2**63 - 1),
+    torch.float16: st.floats(width=16),
+    torch.float32: st.floats(width=32),
+    torch.float64: st.floats(),
+}
+#: Just within and just beyond what the small types hold.
+EDGES = [0, 1, 255, 256, -1, 2**15 - 1, 2**15, -(2**15), 2**31 - 1, 2**31, 2**24 + 1]
 
 
 @st.composite
@@ -31,10 +45,43 @@ def graphs(draw: st.DrawFn) -> list[Data]:
     return found
 
 
+@st.composite
+def tables(draw: st.DrawFn, rows: int, like: torch.Tensor | None) -> torch.Tensor:
+    """Rows of one kind of values: whole, on the edge of a type, or any."""
+    kind = draw(st.sampled_from([*VALUES])) if like is None else like.dtype
+    width = draw(st.integers(0, 3)) if like is None else like.size(1)
+    values = VALUES[kind]
+    if kind != torch.bool and draw(st.booleans()):
+        fitting = EDGES
+        if not kind.is_floating_point:
+            known = torch.iinfo(kind)
+            fitting = [v for v in EDGES if known.min <= v <= known.max]
+        elif kind == torch.float16:
+            fitting = [v for v in EDGES if abs(v) < 2**15]
+        values = st.sampled_from(fitting)
+    many = st.lists(values, min_size=rows * width, max_size=rows * width)
+    return torch.tensor(draw(many), dtype=kind).view(rows, width)
+
+
+@st.composite
+def assorted(draw: st.DrawFn) -> list[Data]:
+    """Graphs with features of all kinds, of large and small graphs."""
+    found: list[Data] = []
+    for _ in range(draw(st.integers(1, 3))):
+        n = draw(st.sampled_from([1, 3, 5, 300, 40000]))
+        m, first = draw(st.integers(0, 4)), found[0] if found else Data()
+        edges = torch.randint(n, (2, m), generator=torch.Generator().manual_seed(n))
+        data = Data(edge_index=edges, num_nodes=n)
+        data.edge_attr = draw(tables(m, first.edge_attr))
+        data.y = draw(tables(1, first.y))
+        found.append(data)
+    return found
+
+
 def same(one: Data, two: Data) -> None:
     assert sorted(one.keys()) == sorted(two.keys())
     for key in one.keys():
-        torch.testing.assert_close(one[key], two[key], rtol=0, atol=0)
+        torch.testing.assert_close(one[key], two[key], rtol=0, atol=0, equal_nan=True)
     assert one.num_nodes == two.num_nodes
 
 
@@ -50,6 +97,72 @@ def test_a_batch_is_that_of_pyg(listed: list[Data], data: st.DataObject) -> None
     assert packed.sizes.tolist() == [graph.num_nodes for graph in listed]
     for i, graph in enumerate(listed):
         same(packed[i], graph)
+
+
+@given(graphs(), st.data())
+@settings(deadline=None, max_examples=60)
+def test_a_batch_comes_apart_as_that_of_pyg(
+    listed: list[Data], data: st.DataObject
+) -> None:
+    packed = PackedGraphs.of(listed)
+    index = data.draw(st.lists(st.integers(0, len(listed) - 1), min_size=1))
+    for graphs in (packed, packed.compact()):
+        got = graphs.batch(index)
+        expected = Batch.from_data_list([listed[i] for i in index])
+        apart = got.to_data_list()
+        assert len(apart) == len(index)
+        for i, (one, two) in enumerate(
+            zip(apart, expected.to_data_list(), strict=True)
+        ):
+            same(one, two)
+            same(one, listed[index[i]])
+            same(got.get_example(i), expected.get_example(i))
+        for one, two in zip(got[: len(index) - 1], apart[:-1], strict=True):
+            same(one, two)
+
+
+@given(assorted(), st.data())
+@settings(deadline=None, max_examples=150)
+def test_compact_graphs_give_the_same_batches(
+    listed: list[Data], data: st.DataObject
+) -> None:
+    packed = PackedGraphs.of(listed)
+    compact = packed.compact()
+    index = data.draw(st.lists(st.integers(0, len(listed) - 1), max_size=4))
+    got, expected = compact.batch(index), packed.batch(index)
+    same(got, expected)
+    if index:
+        same(got, Batch.from_data_list([listed[i] for i in index]))
+    assert {k: v.dtype for k, v in compact.fields.items()} == {
+        k: v.dtype for k, v in compact.compact().fields.items()
+    }
+    assert compact.nbytes <= packed.nbytes
+    assert (len(compact), compact.sizes.tolist()) == (
+        len(packed),
+        packed.sizes.tolist(),
+    )
+    for name, field in compact.fields.items():
+        assert field.dtype.itemsize <= packed.fields[name].dtype.itemsize
+
+
+@pytest.mark.xfail(reason="-0.0 becomes 0.0, whose reciprocal has another sign")
+def test_compact_graphs_keep_negative_zeros() -> None:
+    lone = Data(x=torch.tensor([[-0.0]]), edge_index=torch.empty(2, 0).long())
+    assert PackedGraphs.of([lone]).compact().batch([0]).x.signbit().all()
+
+
+def test_compact_graphs_take_less_memory() -> None:
+    n, generator = 40, torch.Generator().manual_seed(0)
+    kinds = torch.randint(7, (n,), generator=generator)
+    edges = torch.randint(n, (2, 100), generator=generator)
+    x = torch.nn.functional.one_hot(kinds, 7).float()
+    packed = PackedGraphs.of([Data(x=x, edge_index=edges)] * 3)
+    compact = packed.compact()
+    assert compact.fields["x"].nbytes * 4 == packed.fields["x"].nbytes
+    assert compact.fields["edge_index"].nbytes * 8 == packed.fields["edge_index"].nbytes
+    assert compact.nbytes == 3 * (7 * n + 2 * 100)
+    same(compact.batch([2, 0]), packed.batch([2, 0]))
+    same(compact.to("cpu").batch([1]), packed.batch([1]))
 
 
 def test_a_data_set_packs() -> None:
