@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from inspect import signature
 from typing import Any, TypeVar
 
 import torch
@@ -245,8 +246,12 @@ def parallel(model: nn.Module, device: str = "cpu") -> nn.Module:
     synchronise(model)
     _lane()  # made by all ranks at the same moment
     ids = None if device == "cpu" else [torch.device(device)]
+    # Buffers are alike on all ranks. The argument has got another name in torch 2.13.
+    known = signature(DistributedDataParallel).parameters
+    new, old = "forward_sync_buffers", "broadcast_buffers"
+    options: dict[str, Any] = {new if new in known else old: False}
     return DistributedDataParallel(
-        model, device_ids=ids, broadcast_buffers=False, find_unused_parameters=True
+        model, device_ids=ids, find_unused_parameters=True, **options
     )
 
 

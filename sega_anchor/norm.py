@@ -74,7 +74,7 @@ class SyncBatchNorm(BatchNorm):
         each = self.gather(torch.cat([mean, spread, size]).unsqueeze(0))
         means, spreads = each[:, : len(mean)], each[:, len(mean) : -1]
         sizes = each[:, -1:]
-        total = sizes.sum()
+        total = sizes.detach().sum()
         if total == 1:
             return self.by_running(input)
         mean = (means * sizes).sum(0) / total

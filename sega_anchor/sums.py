@@ -29,13 +29,19 @@ def sum_rows(x: Tensor, index: Tensor, num_rows: int) -> Tensor:
         num_rows: number of groups.
 
     Raises:
-        ValueError: if an index names no group (on a CPU).
+        ValueError: if there are more or fewer indices than rows; on a CPU also if an
+            index names no group.
 
     Example:
         >>> x = torch.tensor([[1.0], [2.0], [4.0]])
         >>> sum_rows(x, torch.tensor([0, 1, 0]), 2).view(-1)
         tensor([5., 2.])
     """
+    if index.shape != x.shape[:1]:
+        raise ValueError(
+            f"index must name the group of each of {len(x)} rows, got shape "
+            f"{tuple(index.shape)}"
+        )
     if not _compiled(x):
         summed: Tensor = scatter(x, index, 0, num_rows, "sum")
         return summed
@@ -98,7 +104,8 @@ def sum_neighbours(
         edge_weight: ``(num_edges,)``; default 1.
 
     Raises:
-        ValueError: if an edge names no node (on a CPU).
+        ValueError: if there are more or fewer weights than edges; on a CPU also if an
+            edge names no node.
 
     Example:
         >>> edge_index = torch.tensor([[0, 1], [2, 2]])
@@ -106,6 +113,11 @@ def sum_neighbours(
         tensor([0., 0., 3.])
     """
     source, target = edge_index.unbind()
+    if edge_weight is not None and edge_weight.shape != source.shape:
+        raise ValueError(
+            f"edge_weight must have shape {tuple(source.shape)}, one for each edge, "
+            f"got {tuple(edge_weight.shape)}"
+        )
     if _compiled(x) and edge_weight is None:
         near: Tensor = _SumNeighbours.apply(x, source, target)  # type: ignore[no-untyped-call]
         return near
@@ -133,7 +145,7 @@ def _add(num_rows: int, x: Tensor, to: Tensor, of: Tensor) -> Tensor:
 
 
 def _add_weighted(x: Tensor, to: Tensor, of: Tensor, weight: Tensor) -> Tensor:
-    out = torch.zeros_like(x)
+    out = x.new_zeros(x.shape)
     bad = _kernels.add_weighted_rows(*map(_array, (out, x, to, of, weight)))
     _check(bad, x.size(0), x, to, of)
     return out
@@ -217,7 +229,7 @@ class _DotRows(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, y: Tensor, of_x: Tensor, of_y: Tensor) -> Tensor:
         ctx.save_for_backward(x, y, of_x, of_y)
-        out = x.new_empty(len(of_x))
+        out = x.new_zeros(len(of_x))
         _kernels.dot_rows(*map(_array, (out, x, y, of_x, of_y)))
         return out
 

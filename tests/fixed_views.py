@@ -1,6 +1,6 @@
 """Methods whose views are not drawn, so that one process and several see the same.
 
-As a script, started by torchrun: writes what rank 0 finds, for tests/test_distributed.py.
+As a script, started by torchrun: writes what rank 0 finds, for test_distributed.py.
 """
 
 import sys
@@ -82,7 +82,10 @@ def models() -> Iterator[tuple[str, Trainable]]:
         "GraphCL": (graphcl.GraphCL, graphcl.Config(**small)),
         "JOAO": (joao.JOAO, joao.Config(**small)),
         "JOAOv2": (joao.JOAO, joao.Config(version=2, **small)),
-        "JOAOv2 as released": (joao.JOAO, joao.Config(version=2, head="epoch", **small)),
+        "JOAOv2 as released": (
+            joao.JOAO,
+            joao.Config(version=2, head="epoch", **small),
+        ),
         "AD-GCL": (adgcl.ADGCL, adgcl.Config(**small)),
         "AutoGCL": (autogcl.AutoGCL, autogcl.Config(**small)),
         "AutoGCL, masked": (autogcl.AutoGCL, autogcl.Config(mask=True, **small)),
@@ -130,6 +133,7 @@ def measured(model: Trainable, data: Batch) -> dict[str, Tensor]:
         for name, p in model.named_parameters()
         if p.grad is not None
     }
+    assert not any(value.requires_grad for value in model.buffers())
     found |= {f"state {k}": v for k, v in model.state_dict().items() if "running" in k}
     if isinstance(model, joao.JOAO):
         model.eval()

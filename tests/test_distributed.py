@@ -42,6 +42,5 @@ def alone() -> dict[str, dict[str, Tensor]]:
 def test_two_processes_find_what_one_finds(name: str, shared, alone) -> None:
     assert shared[name].keys() == alone[name].keys()
     for key, expected in alone[name].items():
-        torch.testing.assert_close(
-            shared[name][key], expected, rtol=1e-6, atol=1e-6, msg=lambda m: key + m
-        )
+        got = shared[name][key]
+        torch.testing.assert_close(got, expected, rtol=1e-6, atol=1e-6)

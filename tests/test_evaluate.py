@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from sega_anchor.evaluate import COSTS, svm_scores
+from sega_anchor.evaluate.rbf import RBFMachine
 
 IRIS = load_iris(return_X_y=True)
 
@@ -31,7 +32,7 @@ def noisy() -> tuple[np.ndarray, np.ndarray]:
 
 def digits() -> tuple[np.ndarray, np.ndarray]:
     x, y = load_digits(return_X_y=True)
-    return x[:300], y[:300]
+    return x[:200], y[:200]
 
 
 def plain(x: np.ndarray, y: np.ndarray, seed: int) -> list[tuple[float, float, float]]:
@@ -45,17 +46,90 @@ def plain(x: np.ndarray, y: np.ndarray, seed: int) -> list[tuple[float, float, f
     return rows
 
 
-@pytest.mark.parametrize(
-    ("x", "y"),
-    [load_iris(return_X_y=True), load_wine(return_X_y=True), noisy(), digits()],
-    ids=["iris", "wine", "noisy", "digits"],
-)
-def test_equals_scikit_learn_fold_by_fold(x: np.ndarray, y: np.ndarray) -> None:
+def parity() -> tuple[np.ndarray, np.ndarray]:
+    """No small C is better than chance, and the classes are of unequal size."""
+    random = np.random.default_rng(2)
+    x = random.uniform(-1, 1, size=(160, 2))
+    return x, (x.prod(axis=1) > 0.1).astype(int)
+
+
+def repeated() -> tuple[np.ndarray, np.ndarray]:
+    """Three classes on few points, each point many times and in every class: ties."""
+    random = np.random.default_rng(3)
+    points = random.integers(0, 3, size=(180, 2)).astype(float)
+    return points, random.integers(0, 3, 180)
+
+
+SETS = {
+    "iris": IRIS,
+    "wine": load_wine(return_X_y=True),
+    "noisy": noisy(),
+    "digits": digits(),
+    "parity": parity(),
+    "repeated": repeated(),
+}
+
+
+@pytest.mark.parametrize("name", ["iris", "noisy", "digits"])
+def test_equals_scikit_learn_fold_by_fold(name: str) -> None:
+    """To the last bit."""
+    x, y = SETS[name]
     slow = np.array(plain(x, y, seed=3))
     fast = svm_scores(x, y, random_state=3)
-    np.testing.assert_allclose(fast.test, slow[:, 0], atol=1e-12)
-    np.testing.assert_allclose(fast.validation, slow[:, 1], atol=1e-12)
+    np.testing.assert_array_equal(fast.test, slow[:, 0])
+    np.testing.assert_array_equal(fast.validation, slow[:, 1])
     np.testing.assert_array_equal(fast.cost, slow[:, 2])
+
+
+@pytest.mark.parametrize(
+    ("inner_folds", "costs"),
+    [(2, COSTS), (3, COSTS[::-1]), (8, (1.0, 2.0, 1.0, 1e-3, 1e-4))],
+)
+@pytest.mark.parametrize("name", SETS)
+def test_a_search_equals_grid_search(
+    name: str, inner_folds: int, costs: tuple[float, ...]
+) -> None:
+    """Whatever the number of folds and the order of the costs, and where some tie."""
+    x, y = SETS[name]
+    part = np.arange(len(x)) % 3
+    train, test = np.flatnonzero(part), np.flatnonzero(part == 0)
+    search = GridSearchCV(SVC(), {"C": costs}, cv=inner_folds)
+    search.fit(x[train], y[train])
+    machine = RBFMachine.on(x, y, inner_folds, costs)
+    (accuracy,), validation, cost = machine.search(train, test)
+    assert accuracy == search.score(x[test], y[test])
+    assert validation == search.best_score_
+    assert cost == search.best_params_["C"]
+
+
+def test_a_cost_that_can_no_longer_win_is_not_fitted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Counted against the accuracies that scikit-learn finds for every cost."""
+    fitted: list[float] = []
+
+    class Counted(SVC):
+        def fit(self, *args: np.ndarray) -> SVC:
+            fitted.append(self.C)
+            return super().fit(*args)
+
+    x, y = parity()
+    train = np.arange(len(x))
+    search = GridSearchCV(SVC(), {"C": COSTS}, cv=5).fit(x, y)
+    found = [search.cv_results_[f"split{fold}_test_score"] for fold in range(4)]
+    hopeless = (np.sum(found, axis=0) + 1) / 5 < search.best_score_ - 1e-9
+    assert 0 < hopeless.sum() < len(COSTS)
+    monkeypatch.setattr("sega_anchor.evaluate.rbf.SVC", Counted)
+    _, validation, best = RBFMachine.on(x, y, 5, COSTS).search(train, train)
+    assert (validation, best) == (search.best_score_, search.best_params_["C"])
+    for cost, lost in zip(COSTS, hopeless, strict=True):
+        assert fitted.count(cost) == (4 if lost else 5) + (cost == best)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+def test_features_too_large_for_a_kernel_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"embedding has variance \w+: rescale it"):
+        svm_scores(IRIS[0] * 1e200, IRIS[1])
 
 
 @pytest.mark.parametrize("folding", ["stratified", "plain"])

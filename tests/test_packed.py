@@ -145,7 +145,6 @@ def test_compact_graphs_give_the_same_batches(
         assert field.dtype.itemsize <= packed.fields[name].dtype.itemsize
 
 
-@pytest.mark.xfail(reason="-0.0 becomes 0.0, whose reciprocal has another sign")
 def test_compact_graphs_keep_negative_zeros() -> None:
     lone = Data(x=torch.tensor([[-0.0]]), edge_index=torch.empty(2, 0).long())
     assert PackedGraphs.of([lone]).compact().batch([0]).x.signbit().all()

@@ -44,7 +44,9 @@ def add_weighted_rows(out: Rows, x: Rows, to: Ints, of: Ints, weight: Rows) -> i
 
 @_compiled
 def dot_rows(out: Rows, x: Rows, y: Rows, of_x: Ints, of_y: Ints) -> None:
-    """Set ``out[i]`` to row ``of_x[i]`` of x times row ``of_y[i]`` of y."""
+    """Set ``out[i]``, a zero, to row ``of_x[i]`` of x times row ``of_y[i]`` of y."""
+    if x.shape[1] == 0:
+        return
     for i in range(len(of_x)):
         a, b = of_x[i], of_y[i]
         total = x[a, 0] * y[b, 0]

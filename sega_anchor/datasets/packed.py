@@ -22,6 +22,16 @@ GROUPS = {
 }
 
 
+_COMPRESSIBLE = {
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.float16,
+    torch.float32,
+    torch.float64,
+}
+
+
 class PackedGraphs:
     """Graphs as one tensor per field, from which batches are cut.
 
@@ -49,7 +59,7 @@ class PackedGraphs:
         ptr: Mapping[str, Tensor],
         dtypes: Mapping[str, torch.dtype] | None = None,
     ) -> None:
-        self.fields = dict(fields)
+        self.fields = {name: field.detach() for name, field in fields.items()}
         self.ptr = dict(ptr)
         kept = {name: field.dtype for name, field in self.fields.items()}
         self.dtypes = {**kept, **(dtypes or {})}
@@ -232,8 +242,10 @@ def _check_rows(i: int, data: Data, rows: dict[str, Tensor]) -> None:
 
 def _smallest(field: Tensor) -> Tensor:
     """Return the values in the smallest type that holds them exactly."""
-    if not field.numel() or field.dtype == torch.bool or field.is_complex():
+    if not field.numel() or field.dtype not in _COMPRESSIBLE:
         return field
+    if field.is_floating_point() and bool(((field == 0) & field.signbit()).any()):
+        return field  # -0.0 is no integer
     least, most = field.min(), field.max()
     for dtype in (torch.uint8, torch.int16, torch.int32):
         if dtype.itemsize >= field.dtype.itemsize:
