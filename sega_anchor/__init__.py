@@ -16,6 +16,7 @@ from .forest import build_coding_trees as build_coding_trees
 from .loss import NTXent as NTXent
 from .loss import nt_xent as nt_xent
 from .minimise import build_coding_tree as build_coding_tree
+from .profile import Profile as Profile
 from .transforms import AddCodingTree as AddCodingTree
 from .transforms import AddRandomTree as AddRandomTree
 from .tree import CodingTree as CodingTree

@@ -47,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
     try:
         chosen = _parser(words).parse_args(words)
-        _COMMANDS[chosen.subcommand][2](chosen[chosen.subcommand])
+        work = _COMMANDS[chosen.subcommand][2]
+        _measured(work, chosen[chosen.subcommand], "--profile" in words)
         sys.stdout.flush()
     except (ValueError, ImportError) as error:  # the latter: an extra is missing
         print(f"sega-anchor: {error}", file=sys.stderr)
@@ -58,6 +59,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("sega-anchor: interrupted; finished work is kept", file=sys.stderr)
         return 130
     return 0
+
+
+def _measured(work: Callable[[Any], None], chosen: Any, profiled: bool) -> None:
+    """Run a command; then, or when it is interrupted, say where its time went."""
+    if not profiled:
+        return work(chosen)
+    from .profile import Profile
+
+    profile = Profile()
+    try:
+        with profile:
+            work(chosen)
+    finally:
+        print(f"\nWhere the time went:\n\n{profile}")
+
+
+def _add_profile(parser: ArgumentParser) -> None:
+    """Add ``--profile``."""
+    parser.add_argument(
+        "--profile", action="store_true", help="say at the end where the time went"
+    )
 
 
 def _parser(words: Sequence[str]) -> ArgumentParser:
@@ -73,6 +95,8 @@ def _parser(words: Sequence[str]) -> ArgumentParser:
         commands.add_subcommand(name, one, help=description.split(". ")[0])
         if name in words:
             add_arguments(one)
+            if name not in ("run", "tree"):  # each method of run has it
+                _add_profile(one)
     return parser
 
 
@@ -91,6 +115,7 @@ def _add_run(parser: ArgumentParser) -> None:
         one.add_class_arguments(module.Config)
         one.add_class_arguments(Settings)
         one.set_defaults({"results": "results"})
+        _add_profile(one)
         chooser.add_subcommand(name, one, help=title)
 
 

@@ -16,6 +16,7 @@ from sega_anchor.backbones import projection_head
 from sega_anchor.distributed import gather
 from sega_anchor.minimise import Method as TreeMethod
 from sega_anchor.minimise import check_build
+from sega_anchor.profile import phase
 from sega_anchor.protocols import (
     Method,
     Options,
@@ -183,8 +184,9 @@ class ADGCL(Method[Config]):
         others = [p for p in self.parameters() if p.requires_grad and p not in own]
         for parameter in others:
             parameter.requires_grad_(False)
-        measured = self.replica(data, climb=True)
-        descend(-measured["view_loss"], self.view_optimizer)
+        with phase("forward and backward"):
+            measured = self.replica(data, climb=True)
+            descend(-measured["view_loss"], self.view_optimizer)
         for parameter in others:
             parameter.requires_grad_(True)
         return {name: value.detach() for name, value in measured.items()}

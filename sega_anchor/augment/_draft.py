@@ -12,6 +12,7 @@ from torch_geometric.data import Batch, Data
 
 from sega_anchor import _kernels
 from sega_anchor.augment._random import prefix_sum
+from sega_anchor.profile import phase
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,8 @@ class Augmentation(ABC):
         Raises:
             ValueError: without `edge_index`, or if edge features do not match it.
         """
-        return self.edit(Draft.of(data), generator).view(data)
+        with phase("augmentation"):
+            return self.edit(Draft.of(data), generator).view(data)
 
 
 def _check_rows(key: str, rows: Tensor, edge: Tensor) -> None:

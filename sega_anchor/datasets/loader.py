@@ -9,6 +9,7 @@ from torch import Generator
 from torch.utils.data import BatchSampler, RandomSampler, Sampler
 from torch_geometric.data import Batch, Data
 
+from ..profile import phase
 from .packed import PackedGraphs
 
 #: Share of a GPU's free memory that a set may fill.
@@ -99,8 +100,9 @@ class PackedLoader:
         if self.ranks > 1:
             parts = self._shards(parts)
         for part in parts:
-            batch = self.graphs.batch(part)
-            yield batch.to(self.device, non_blocking=True)
+            with phase("loading"):
+                batch = self.graphs.batch(part).to(self.device, non_blocking=True)
+            yield batch
 
     def __repr__(self) -> str:
         """Name what decides the batches."""

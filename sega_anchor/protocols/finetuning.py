@@ -14,6 +14,7 @@ from typing_extensions import override
 from ..datasets.loader import near
 from ..datasets.packed import PackedGraphs
 from ..distributed import count, gather, own_part, parallel
+from ..profile import phase
 from .method import adam, descend
 from .pretraining import batches, shuffled
 from .state import TrainingState
@@ -118,11 +119,15 @@ def finetune(
         order = shuffled(len(train), seed, epoch)
         for at in batches(order, batch_size, 2 * count()):
             index = train[at]
-            outputs = gather(replica(graphs.batch(own_part(index)).to(device)))
-            descend(loss(outputs, labels[index]), optimizer)
+            with phase("loading"):
+                batch = graphs.batch(own_part(index)).to(device, non_blocking=True)
+            with phase("forward and backward"):
+                outputs = gather(replica(batch))
+                descend(loss(outputs, labels[index]), optimizer)
         for name, part in parts.items():
-            outputs = outputs_of(model, graphs, part.index, device)
-            curves[name].append(part.score(outputs, labels[part.index]))
+            with phase("evaluation"):
+                outputs = outputs_of(model, graphs, part.index, device)
+                curves[name].append(part.score(outputs, labels[part.index]))
         if on_epoch is not None:
             on_epoch()
         if kept.is_due():

@@ -15,6 +15,7 @@ from typing_extensions import override
 
 from ..distributed import parallel
 from ..minimise import Method as TreeMethod
+from ..profile import phase
 from ..view import AnchorView
 from .published import Published
 
@@ -73,8 +74,9 @@ class Trainable(nn.Module, ABC):
         Numbers come as tensors without dimensions, so that nothing waits for a GPU:
         ``float(step["loss"])`` does.
         """
-        measured = self.replica(data)
-        descend(measured["loss"], *self.optimizers)
+        with phase("forward and backward"):
+            measured = self.replica(data)
+            descend(measured["loss"], *self.optimizers)
         return {name: value.detach() for name, value in measured.items()}
 
     def all_optimizers(self) -> list[Optimizer]:

@@ -16,6 +16,7 @@ from torch_geometric.data import Data, InMemoryDataset
 from tqdm import tqdm
 
 from ..datasets import PackedGraphs, load
+from ..profile import phase
 from ..view import AnchorView
 from .features import DEGREE_CAPS, HonestFeatures, PublishedFeatures
 from .method import Method
@@ -138,7 +139,8 @@ def prepare(
     """Give every graph its features and its tree, and drop all else but the label."""
     # The trees first: features may add self-loops.
     if view is not None:
-        graphs = view.transform.over(graphs, threads=threads, cache=cache)
+        with phase("trees"):
+            graphs = view.transform.over(graphs, threads=threads, cache=cache)
     keep = ("x", "tree_x", "edge_index", "tree_parent", "tree_level", "y")
     bar = tqdm(graphs, desc="Preparing graphs", disable=None, leave=False)
     prepared = []

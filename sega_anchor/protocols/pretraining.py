@@ -13,6 +13,7 @@ from tqdm import tqdm
 from ..datasets.loader import near
 from ..datasets.packed import PackedGraphs
 from ..distributed import count, own_part, rank
+from ..profile import phase
 from .contrast import Contrast
 from .state import TrainingState
 
@@ -66,7 +67,8 @@ def pretrain(
             leave=False,
         )
         for index in bar:
-            batch = graphs.batch(own_part(index)).to(device)
+            with phase("loading"):
+                batch = graphs.batch(own_part(index)).to(device, non_blocking=True)
             losses.append(model.step(batch)["loss"])
             if state.is_due() and len(losses) < len(parts):
                 seconds = before + time.monotonic() - began

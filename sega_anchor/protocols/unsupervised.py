@@ -15,6 +15,7 @@ from tqdm import tqdm
 from ..datasets.loader import PackedLoader, near
 from ..distributed import Place, agree, forked, session
 from ..evaluate import Folding, svm_scores
+from ..profile import phase
 from ..report import Evaluation, Record, Result
 from ..view import AnchorView
 from .method import Method, describe
@@ -83,7 +84,8 @@ class _Run:
             config = method.released(config)
         published = method.published(config, anchored)
         settings = settings.resolved(published)
-        name, graphs, attributes = find_graphs(dataset, settings)
+        with phase("data"):
+            name, graphs, attributes = find_graphs(dataset, settings)
         self.labels = find_labels(graphs) if settings.evaluate_at else None
         features = choose_features(name, attributes, settings, published)
         leaf_channels = features(graphs[0]).tree_x.size(1)
@@ -98,7 +100,7 @@ class _Run:
         if settings.protocol == "paper":
             self.folding = published.folding
         cache = find_cache(dataset, graphs)
-        with place.main_first():
+        with place.main_first(), phase("data"):
             prepared = prepare(graphs, features, self.view, cache, settings.jobs)
         content = checksum(prepared)
         self.in_channels = prepared[0].x.size(1)
@@ -233,9 +235,13 @@ class _Run:
 
     def _evaluate(self, model: Method[Any], seed: int, epoch: int) -> None:
         """Score each embedding fold by fold, keeping every finished fold on record."""
-        assert self.labels is not None
         if not self.place.is_main:
             return
+        with phase("evaluation"):
+            self._score(model, seed, epoch)
+
+    def _score(self, model: Method[Any], seed: int, epoch: int) -> None:
+        assert self.labels is not None
         self._embed(model)
         finished = self.record.measured(seed)["evaluations"]
         total = FOLDS * len(self.result.embeddings)

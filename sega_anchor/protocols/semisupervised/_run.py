@@ -17,6 +17,7 @@ from typing_extensions import Unpack
 
 from ...backbones import ResGCN
 from ...distributed import Place, agree, forked, session
+from ...profile import phase
 from ...report import Record, Tuned
 from ...view import AnchorView
 from ..checkpoint import load_encoder, save_encoder
@@ -80,7 +81,8 @@ class _Run:
     ) -> None:
         self.place = place
         settings = config.settings()
-        name, graphs, attributes = find_graphs(dataset, settings)
+        with phase("data"):
+            name, graphs, attributes = find_graphs(dataset, settings)
         self.config = config
         self.labels = find_labels(graphs).long()
         check_label_rate(self.labels, config.label_rate)
@@ -88,7 +90,7 @@ class _Run:
         self.in_channels = features(graphs[0]).x.size(1)
         self.view = self._view() if config.pretraining == "sega" else None
         cache = find_cache(dataset, graphs)
-        with place.main_first():
+        with place.main_first(), phase("data"):
             prepared = prepare(graphs, features, self.view, cache)
         content = checksum(prepared)
         for data in prepared:

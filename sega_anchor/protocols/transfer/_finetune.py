@@ -16,6 +16,7 @@ from typing_extensions import Unpack
 
 from ...distributed import Place, agree, forked, session
 from ...evaluate import mean_roc_auc
+from ...profile import phase
 from ...report import Record, Tuned
 from ..checkpoint import load_encoder, read_about
 from ..finetuning import Classifier, Curves, Part
@@ -154,7 +155,7 @@ class _Run:
         self.width = config.hidden_channels or about.get("hidden_channels", 300)
         self.layers = config.num_layers or about.get("num_layers", 5)
         self._encoder()  # refuses a checkpoint that does not fit
-        with place.main_first():
+        with place.main_first(), phase("data"):
             self.data = labelled_graphs(dataset, config)
         label = LABELS.get(about.get("method", ""), "checkpoint")
         self.epochs = config.epochs or (100 if config.domain == "molecules" else 50)

@@ -13,6 +13,7 @@ from typing_extensions import Unpack
 from ...distributed import Place, agree, forked, session
 from ...minimise import Method as TreeMethod
 from ...minimise import check_build
+from ...profile import phase
 from ...report import write_atomically
 from ..checkpoint import save_encoder
 from ..contrast import Contrast
@@ -147,7 +148,7 @@ def _pretrain(
     log = folder / _ABOUT
     about = {"source": Path(source).name, **_identity(config), **place.identity()}
     _refuse_other(log, about)
-    with place.main_first():
+    with place.main_first(), phase("data"):
         graphs = unlabelled_graphs(source, config)
     about["graphs"] = len(graphs)
     _refuse_other(log, about)
