@@ -33,6 +33,7 @@ __all__ = [
     "AnchorView",
     "CodingTree",
     "NTXent",
+    "Profile",
     "TreeEncoder",
     "build_coding_tree",
     "build_coding_trees",

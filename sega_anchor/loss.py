@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 from typing_extensions import override
 
+from .distributed import gather as gather_rows
+
 
 def nt_xent(
     anchor: Tensor,
@@ -66,13 +68,16 @@ class NTXent(nn.Module):
         temperature: positive. (default: :obj:`0.2`)
         symmetric: see :func:`nt_xent`. (default: :obj:`False`)
         include_positive: see :func:`nt_xent`. (default: :obj:`False`)
+        gather: with a process group, take the negatives from the batches of all ranks,
+            with gradients: averaged over ranks, as ``DistributedDataParallel`` does,
+            they are those of one process with the whole batch. (default: :obj:`False`)
 
     Raises:
         ValueError: if the temperature is not positive.
 
     Example:
-        >>> NTXent(temperature=0.5)
-        NTXent(temperature=0.5, symmetric=False, include_positive=False)
+        >>> NTXent(0.5)
+        NTXent(temperature=0.5, symmetric=False, include_positive=False, gather=False)
     """
 
     def __init__(
@@ -80,16 +85,20 @@ class NTXent(nn.Module):
         temperature: float = 0.2,
         symmetric: bool = False,
         include_positive: bool = False,
+        gather: bool = False,
     ) -> None:
         super().__init__()
         _check_temperature(temperature)
         self.temperature = temperature
         self.symmetric = symmetric
         self.include_positive = include_positive
+        self.gather = gather
 
     @override
     def forward(self, anchor: Tensor, view: Tensor) -> Tensor:
         """Return the loss of ``anchor`` against ``view``, both ``(N, channels)``."""
+        if self.gather:
+            anchor, view = gather_rows(anchor), gather_rows(view)
         return nt_xent(
             anchor, view, self.temperature, self.symmetric, self.include_positive
         )
@@ -98,7 +107,7 @@ class NTXent(nn.Module):
     def extra_repr(self) -> str:
         return (
             f"temperature={self.temperature}, symmetric={self.symmetric}, "
-            f"include_positive={self.include_positive}"
+            f"include_positive={self.include_positive}, gather={self.gather}"
         )
 
 

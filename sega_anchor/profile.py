@@ -14,7 +14,9 @@ _active: list[Profile] = []
 
 
 class Profile:
-    """Measure what a run spends its time on::
+    """Measures what a run spends its time on.
+
+    Put it around anything::
 
         with Profile() as profile:
             graphcl.run("MUTAG", anchor=True)
