@@ -18,6 +18,7 @@ from ..evaluate import Folding, svm_scores
 from ..profile import phase
 from ..report import Evaluation, Record, Result
 from ..view import AnchorView
+from .checkpoint import save_encoder
 from .method import Method, describe
 from .prepare import (
     FOLDS,
@@ -182,6 +183,7 @@ class _Run:
                 self._evaluate(model, seed, epoch)
         if self.epochs not in self.evaluate_at:
             self._embed(model)
+        self._keep(model, seed)
         state.discard()
         return history
 
@@ -194,6 +196,12 @@ class _Run:
         model.to(self.place.device).share(self.place.device)
         self.place.part_ways(seed)
         return model, draws
+
+    def _keep(self, model: Method[Any], seed: int) -> None:
+        """Write the weights, which ``load_encoder(path, method)`` reads."""
+        path = self.record.beside(f"seed{seed}-weights.safetensors")
+        if path is not None:
+            save_encoder(path, model, **self.record.config, seed=seed)
 
     def _epoch(self, model: Method[Any], loader: PackedLoader) -> dict[str, Any]:
         """Train for one epoch; return the means over its steps."""
