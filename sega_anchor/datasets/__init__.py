@@ -10,6 +10,7 @@ from .proteins import load_proteins as load_proteins
 from .smiles import molecule_graph as molecule_graph
 from .smiles_store import pack_smiles as pack_smiles
 from .store import open_packed as open_packed
+from .stream import pack_dataset as pack_dataset
 from .synthetic import SyntheticCommunities as SyntheticCommunities
 from .tu import TU_NAMES as TU_NAMES
 from .tu import load as load
