@@ -60,7 +60,7 @@ def pack_dataset(
     about = {
         "dataset": type(dataset).__name__,
         "graphs": len(dataset),
-        "slice": zlib.crc32(np.asarray(dataset.indices(), np.int64)),
+        "slice": zlib.crc32(np.array(dataset.indices()).tobytes()),
         "transform": repr(dataset.transform),
     }
     writer = PackedWriter(folder, about)
