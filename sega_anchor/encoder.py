@@ -138,8 +138,8 @@ def _mlp(in_channels: int, out_channels: int) -> nn.Sequential:
     return nn.Sequential(
         nn.Linear(in_channels, out_channels),
         BatchNorm(out_channels),
-        nn.ReLU(),
+        nn.ReLU(inplace=True),
         nn.Linear(out_channels, out_channels),
         BatchNorm(out_channels),
-        nn.ReLU(),
+        nn.ReLU(inplace=True),
     )

@@ -100,7 +100,9 @@ def test_an_evaluation_that_was_interrupted_needs_no_training(
             on_fold(fold, {"test": 0.5, "validation": 0.5, "cost": 1.0})
 
     with monkeypatch.context() as patched:
-        patched.setattr("sega_anchor.protocols.unsupervised.svm_scores", breaks)
+        patched.setattr(
+            "sega_anchor.protocols.unsupervised._training.svm_scores", breaks
+        )
         with pytest.raises(KeyboardInterrupt):
             run(dataset, "graphcl", True, tmp_path)
     made = interrupt(monkeypatch, after=10**6)

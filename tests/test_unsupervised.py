@@ -74,7 +74,7 @@ def test_a_view_of_your_own_starts_anew_for_each_seed(dataset) -> None:
 
 
 def test_records_are_resumed_and_never_mixed(dataset, tmp_path, monkeypatch) -> None:
-    import sega_anchor.protocols.unsupervised as unsupervised
+    from sega_anchor.protocols.unsupervised import _training as unsupervised
 
     result = run(dataset, anchor=True, results=tmp_path)
     (path,) = tmp_path.glob("*.json")

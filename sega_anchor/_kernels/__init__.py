@@ -17,6 +17,7 @@ kernel calls in another file has changed.
 from .batch import count_levels as count_levels
 from .batch import cut_edges as cut_edges
 from .batch import cut_rows as cut_rows
+from .batch import keep_between as keep_between
 from .batch import number_groups as number_groups
 from .batch import relabel_edges as relabel_edges
 from .batch import slice_levels as slice_levels

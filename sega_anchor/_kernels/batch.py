@@ -108,3 +108,10 @@ def relabel_edges(out: Ints, edges: Ints, keep: Flags, label: Ints) -> None:
             out[0, to] = label[edges[0, i]]
             out[1, to] = label[edges[1, i]]
             to += 1
+
+
+@_compiled
+def keep_between(keep: Flags, edges: Ints, node: Flags) -> None:
+    """Strike out the edges whose ends do not both stay."""
+    for i in range(len(keep)):
+        keep[i] = keep[i] and node[edges[0, i]] and node[edges[1, i]]

@@ -69,7 +69,7 @@ class GIN(nn.Module):
         """
         pooled = []
         for conv, norm in zip(self.convs, self.norms, strict=True):
-            x = norm(conv(x, edge_index).relu())
+            x = norm(conv(x, edge_index).relu_())
             weighted = x if node_weight is None else x * node_weight
             pooled.append(pool(weighted, batch, num_graphs))
         return torch.cat(pooled, dim=1)

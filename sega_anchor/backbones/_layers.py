@@ -44,7 +44,7 @@ class GINLayer(nn.Module):
         super().__init__()
         self.nn = nn.Sequential(
             nn.Linear(in_channels, hidden_channels),
-            nn.ReLU(),
+            nn.ReLU(inplace=True),
             nn.Linear(hidden_channels, out_channels or hidden_channels),
         )
 

@@ -20,6 +20,7 @@ from ..report import write_atomically
 
 #: Seconds between two saves within an epoch.
 EVERY = 60.0
+_SELDOM = 20  # steps, or epochs, between two questions among several processes
 
 
 class TrainingState:
@@ -54,9 +55,13 @@ class TrainingState:
         self.optimizers = optimizers
         self.generators = generators
         self._saved = time.monotonic()
+        self._asked = 0
 
     def is_due(self) -> bool:
         """Return whether the last save lies so far back that it is time for another."""
+        self._asked += 1
+        if count() > 1 and self._asked % _SELDOM:
+            return False  # to agree takes a message
         return agree(self.path is not None and time.monotonic() - self._saved > EVERY)
 
     def save(self, **place: Any) -> None:
