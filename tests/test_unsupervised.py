@@ -127,7 +127,7 @@ def test_an_unreadable_record_is_set_aside(dataset, tmp_path) -> None:
     result.record.write_text(result.record.read_text()[:100])
     assert run(dataset, results=tmp_path).evaluations == result.evaluations
     assert len(list(tmp_path.glob("*.unreadable"))) == 1
-    (kept,) = tmp_path.glob("*.safetensors")
+    (kept,) = tmp_path.glob("*-seed0.safetensors")
     kept.write_bytes(b"damaged")
     assert run(dataset, results=tmp_path).embeddings == {}
 
