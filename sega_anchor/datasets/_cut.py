@@ -41,6 +41,11 @@ class Cut:
     size: Tensor
     device: torch.device
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the kernels cut, rather than torch."""
+        return self.device.type == "cpu"
+
     @cached_property
     def ptr(self) -> Tensor:
         """Where each graph begins in what is cut, and the end."""
@@ -66,7 +71,7 @@ class Cut:
 
     def rows(self, table: Tensor, dtype: torch.dtype) -> Tensor:
         """Return the rows of a table, as another type."""
-        if self.device.type != "cpu" or not {table.dtype, dtype} <= _KNOWN:
+        if not self.is_compiled or not {table.dtype, dtype} <= _KNOWN:
             return table.index_select(0, self.at).to(dtype)
         out = torch.empty(self.total, *table.shape[1:], dtype=dtype)
         _kernels.cut_rows(_flat(out), _flat(table), *self._graphs)
@@ -74,7 +79,7 @@ class Cut:
 
     def edges(self, table: Tensor, dtype: torch.dtype, shift: Tensor) -> Tensor:
         """Return edges ``(2, total)``, the vertices of each graph shifted."""
-        if self.device.type != "cpu":
+        if not self.is_compiled:
             edges = table.index_select(0, self.at).to(dtype)
             return (edges + self.repeat(shift).to(dtype).unsqueeze(1)).t().contiguous()
         out = torch.empty(2, self.total, dtype=dtype)
@@ -83,7 +88,7 @@ class Cut:
 
     def graphs(self) -> Tensor:
         """Return the number of the graph of each row, in order."""
-        if self.device.type != "cpu":
+        if not self.is_compiled:
             return self.repeat(torch.arange(len(self.size)))
         out = torch.empty(self.total, dtype=torch.long)
         _kernels.number_groups(out.numpy(), self.size.numpy())

@@ -1,0 +1,64 @@
+"""What runs on a GPU, gathers in place of compiled kernels, gives the same."""
+
+from typing import Any
+
+import fixed_views
+import pytest
+import torch
+from torch_geometric.data import Batch
+
+from sega_anchor import AddCodingTree, levels, sums
+from sega_anchor.augment import Draft, EdgePerturb, NodeDrop, Subgraph
+from sega_anchor.datasets import PackedGraphs, SyntheticCommunities
+from sega_anchor.datasets._cut import Cut
+
+
+@pytest.fixture
+def dataset() -> SyntheticCommunities:
+    return SyntheticCommunities(num_graphs=45)
+
+
+def switch_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let everything run through torch, as on a GPU."""
+    monkeypatch.setattr(Cut, "is_compiled", False)
+    monkeypatch.setattr(Draft, "_is_compiled", lambda _: False)
+    monkeypatch.setattr(sums, "_compiled", lambda _: False)
+    monkeypatch.setattr(levels, "_slice_on_cpu", levels._slice_anywhere)
+
+
+def same(one: Batch, two: Batch) -> None:
+    assert sorted(one.keys()) == sorted(two.keys())
+    for key in one.keys():
+        assert torch.equal(one[key], two[key])
+
+
+def test_batches_are_the_same(dataset, monkeypatch) -> None:
+    packed = PackedGraphs.of(AddCodingTree(3).over(list(dataset))).compact()
+    index = [7, 0, 44, 7]
+    compiled = packed.batch(index)
+    switch_off(monkeypatch)
+    same(packed.batch(index), compiled)
+
+
+@pytest.mark.parametrize("view", [NodeDrop(0.2), EdgePerturb(0.2), Subgraph(0.8)])
+def test_views_are_the_same(view: Any, dataset, monkeypatch) -> None:
+    batch = Batch.from_data_list(list(dataset))
+    compiled = view(batch, torch.Generator().manual_seed(0))
+    switch_off(monkeypatch)
+    same(view(batch, torch.Generator().manual_seed(0)), compiled)
+
+
+def test_losses_and_gradients_are_the_same(monkeypatch) -> None:
+    def found() -> dict[str, dict[str, torch.Tensor]]:
+        batch = Batch.from_data_list(fixed_views.graphs())
+        with fixed_views.without_chance():
+            return {
+                name: fixed_views.measured(model, batch.clone())
+                for name, model in fixed_views.models()
+            }
+
+    compiled = found()
+    switch_off(monkeypatch)
+    for name, values in found().items():
+        for key, value in values.items():
+            torch.testing.assert_close(value, compiled[name][key])
