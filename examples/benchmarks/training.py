@@ -159,6 +159,15 @@ def epochs(name: str, archives: str | None) -> dict[str, Callable[[], None]]:
     }
 
 
+def timed(epoch: Callable[[], None]) -> float:
+    """Return the seconds of an epoch, short ones repeated for half a second."""
+    began, done = time.perf_counter(), 0
+    while not done or time.perf_counter() - began < 0.5:
+        epoch()
+        done += 1
+    return (time.perf_counter() - began) / done
+
+
 def main() -> None:
     """Print medians and the ratios that matter."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -171,12 +180,11 @@ def main() -> None:
     for name in given.datasets:
         kinds = epochs(name, given.archives)
         seconds: dict[str, list[float]] = {kind: [] for kind in kinds}
-        for turn in range(given.rounds + 1):  # the first warms up
+        for epoch in kinds.values():  # warm up
+            epoch()
+        for _ in range(given.rounds):
             for kind, epoch in kinds.items():
-                began = time.perf_counter()
-                epoch()
-                if turn:
-                    seconds[kind].append(time.perf_counter() - began)
+                seconds[kind].append(timed(epoch))
         sega, limit, graphcl, plain, by_graph = map(statistics.median, seconds.values())
         print(
             f"| {name} | {sega:.3f} | {sega / limit:.2f} | {graphcl:.3f} "
