@@ -43,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         2
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
-    if int(os.environ.get("RANK", 0)):  # torchrun: rank 0 speaks for all
+    shared = "TORCHELASTIC_RUN_ID" in os.environ  # started by torchrun
+    if shared and os.environ["RANK"] != "0":  # rank 0 speaks for all
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
     try:
         chosen = _parser(words).parse_args(words)

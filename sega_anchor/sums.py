@@ -16,6 +16,16 @@ from torch_geometric.utils import scatter
 from . import _kernels
 
 
+def prefix_sum(count: Tensor) -> Tensor:
+    """Return the sum of what comes before each entry, and of everything.
+
+    Example:
+        >>> prefix_sum(torch.tensor([2, 3]))
+        tensor([0, 2, 5])
+    """
+    return torch.nn.functional.pad(count.cumsum(0), (1, 0))
+
+
 def sum_rows(x: Tensor, index: Tensor, num_rows: int) -> Tensor:
     r"""Return the sum of the rows of each group, ``(num_rows, channels)``.
 

@@ -161,3 +161,18 @@ def test_weights_are_kept_with_their_configuration(dataset, tmp_path) -> None:
         warnings.simplefilter("error")
         checkpoint.load_encoder(path, method)
     assert result.embeddings["GT"].shape == (45, 2 * method.encoder.out_channels)
+
+
+def test_a_kill_before_the_record_is_written_costs_no_training(
+    dataset, tmp_path, monkeypatch
+) -> None:
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("sega_anchor.report.Record.save_embeddings", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(dataset, "graphcl", True, tmp_path, evaluate_at=(4,))
+    made = interrupt(monkeypatch, after=10**6)
+    run(dataset, "graphcl", True, tmp_path, evaluate_at=(4,))
+    assert not made

@@ -31,7 +31,7 @@ from adapters.graphcl import Config, GraphCL
 from sega_anchor import nt_xent
 from sega_anchor.datasets import PackedLoader, load
 from sega_anchor.levels import tree_levels
-from sega_anchor.protocols import descend
+from sega_anchor.protocols import Settings, descend, prepare
 
 BATCH = 128
 CONFIG = Config(height=5)
@@ -109,8 +109,6 @@ class Pairs(torch.utils.data.Dataset[Any]):
 
 def prepared(name: str, archives: str | None, anchored: bool) -> tuple[Any, Any]:
     """Return a method and its graphs, as ``run`` prepares them."""
-    from sega_anchor.protocols import Settings, prepare
-
     settings = Settings().resolved(GraphCL.published(CONFIG, anchored))
     graphs = load(name, archives=archives)
     published = GraphCL.published(CONFIG, anchored)

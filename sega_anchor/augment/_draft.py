@@ -12,8 +12,8 @@ from torch import Generator, Tensor
 from torch_geometric.data import Batch, Data
 
 from sega_anchor import _kernels
-from sega_anchor.augment._random import prefix_sum
 from sega_anchor.profile import phase
+from sega_anchor.sums import prefix_sum
 
 
 @dataclass(frozen=True)

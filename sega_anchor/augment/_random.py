@@ -32,15 +32,6 @@ def part(ratio: float, count: Tensor) -> Tensor:
     return count * share.numerator // share.denominator
 
 
-def prefix_sum(count: Tensor) -> Tensor:
-    """Sum what comes before each entry, and everything: one entry more.
-
-    >>> prefix_sum(torch.tensor([2, 3]))
-    tensor([0, 2, 5])
-    """
-    return torch.nn.functional.pad(count.cumsum(0), (1, 0))
-
-
 def below(limit: Tensor, generator: Generator | None) -> Tensor:
     """Draw an integer uniformly from 0 ... limit - 1 for each limit (0 for 0)."""
     device = limit.device if generator is None else generator.device

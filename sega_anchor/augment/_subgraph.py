@@ -16,8 +16,8 @@ from sega_anchor.augment._random import (
     check_ratio,
     first,
     part,
-    prefix_sum,
 )
+from sega_anchor.sums import prefix_sum
 
 
 @dataclass(frozen=True)

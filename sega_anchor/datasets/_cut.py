@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from .. import _kernels
+from ..sums import prefix_sum
 
 #: What numpy, and so the kernels, can hold.
 _KNOWN = {
@@ -97,11 +98,6 @@ class Cut:
     @property
     def _graphs(self) -> tuple[Any, Any]:
         return self.begin.numpy(), self.size.numpy()
-
-
-def prefix_sum(sizes: Tensor) -> Tensor:
-    """Return what comes before each entry, and everything."""
-    return torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])
 
 
 def _flat(table: Tensor) -> Any:

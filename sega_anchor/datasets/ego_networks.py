@@ -8,6 +8,7 @@ from torch import Tensor
 from torch_geometric.data import Data, InMemoryDataset
 from tqdm import tqdm
 
+from ..sums import prefix_sum
 from ._ego_cut import Cut, Graph, cut, undirected
 
 _CENTERS = 256  # networks cut at once
@@ -108,7 +109,7 @@ def _joined(graph: Graph, cuts: list[Cut]) -> EgoNetworks:
         for part in zip(*cuts, strict=True)
     )
     networks = torch.arange(len(center) + 1)
-    node_ptr, edge_ptr = _prefix_sum(nodes), 2 * _prefix_sum(edges)
+    node_ptr, edge_ptr = prefix_sum(nodes), 2 * prefix_sum(edges)
     data = Data(
         x=torch.ones(len(node), 1),
         edge_index=torch.stack([ends, ends.flip(0)], dim=2).flatten(1),
@@ -118,10 +119,6 @@ def _joined(graph: Graph, cuts: list[Cut]) -> EgoNetworks:
     )
     slices = {"x": node_ptr, "edge_index": edge_ptr, "edge_attr": edge_ptr}
     return EgoNetworks(data, slices | {"center_node_idx": networks, "n_id": node_ptr})
-
-
-def _prefix_sum(sizes: Tensor) -> Tensor:
-    return torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])
 
 
 def _check_graph(edge_index: Tensor, edge_attr: Tensor) -> None:

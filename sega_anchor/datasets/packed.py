@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from ._cut import Cut, prefix_sum
+from ..sums import prefix_sum
+from ._cut import Cut
 
 #: What the rows of a field belong to; of any other field each graph has one row.
 GROUPS = {

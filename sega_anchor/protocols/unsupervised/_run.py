@@ -124,11 +124,13 @@ class Run:
         known = self.record.measured(seed)
         known.setdefault("evaluations", {})
         if not agree(known.get("complete", False)):
-            known["history"] = Training(self, seed).finish()
+            training = Training(self, seed)
+            known["history"] = training.finish()
             if self.place.is_main:
                 self.record.save_embeddings(seed, self.result.embeddings)
                 known["complete"] = True
                 self.record.save()
+            training.state.discard()
         elif self.place.is_main:
             self.result.embeddings.update(self.record.embeddings(seed))
         # Rank 0 has evaluated; the others learn of it here.

@@ -62,7 +62,7 @@ class Training:
         )
 
     def finish(self) -> list[dict[str, Any]]:
-        """Train and evaluate; return what each epoch measured."""
+        """Train and evaluate; return what each epoch measured. The state stays."""
         run, state = self.run, self.state
         history: list[dict[str, Any]] = state.load().get("history", [])
         if len(history) in run.evaluate_at:  # a kill may have come in its midst
@@ -88,7 +88,6 @@ class Training:
         if run.epochs not in run.evaluate_at:
             self._embed()
         self._keep()
-        state.discard()
         return history
 
     def _epoch(self) -> dict[str, Any]:
