@@ -24,8 +24,10 @@ from torch_geometric.data import Data
 import sega_anchor as sa
 from sega_anchor.augment import NodeDrop
 from sega_anchor.backbones import GIN
-from sega_anchor.datasets import PackedLoader, load
-from sega_anchor.distributed import parallel, session
+from sega_anchor.datasets import load
+from sega_anchor.distributed import session
+from sega_anchor.loader import PackedLoader
+from sega_anchor.training.parallel import parallel
 
 
 class Contrast(nn.Module):
@@ -55,7 +57,7 @@ def main() -> None:
         dataset = load("synthetic")
         model = Contrast(dataset.num_features, place.generator(0)).to(place.device)
         loader = PackedLoader(
-            model.anchor.transform.over(dataset),
+            model.anchor.transform.map(dataset),
             batch_size=64,  # of all ranks together
             shuffle=True,
             generator=torch.Generator().manual_seed(0),  # the same on all

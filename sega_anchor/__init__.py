@@ -10,17 +10,17 @@ See :class:`AnchorView` for the three parts joined.
 
 from importlib.metadata import PackageNotFoundError, version
 
-from .encoder import TreeEncoder as TreeEncoder
-from .entropy import structural_entropy as structural_entropy
-from .forest import build_coding_trees as build_coding_trees
-from .loss import NTXent as NTXent
-from .loss import nt_xent as nt_xent
-from .minimise import build_coding_tree as build_coding_tree
+from .nn.anchor_view import AnchorView as AnchorView
+from .nn.nt_xent import NTXent as NTXent
+from .nn.nt_xent import nt_xent as nt_xent
+from .nn.tree_encoder import TreeEncoder as TreeEncoder
 from .profile import Profile as Profile
-from .transforms import AddCodingTree as AddCodingTree
-from .transforms import AddRandomTree as AddRandomTree
-from .tree import CodingTree as CodingTree
-from .view import AnchorView as AnchorView
+from .trees.build import build_coding_tree as build_coding_tree
+from .trees.build_many import build_coding_trees as build_coding_trees
+from .trees.coding_tree import CodingTree as CodingTree
+from .trees.entropy import structural_entropy as structural_entropy
+from .trees.transforms import AddCodingTree as AddCodingTree
+from .trees.transforms import AddRandomTree as AddRandomTree
 
 try:
     __version__ = version("sega-anchor")

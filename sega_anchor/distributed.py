@@ -18,15 +18,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from inspect import signature
 from typing import Any, TypeVar
 
 import torch
-from torch import Tensor, distributed, nn
+from torch import Tensor, distributed
 from torch.autograd import Function
-from torch.nn.parallel import DistributedDataParallel
-
-from .norm import SyncBatchNorm
 
 Value = TypeVar("Value")
 
@@ -57,12 +53,12 @@ class Place:
     def main_first(self) -> Iterator[None]:
         """Let rank 0 go through a block first, so that the others find its files."""
         if not self.is_main:
-            agree(None)
+            broadcast_object(None)
         yield
         if self.is_main:
-            agree(None)
+            broadcast_object(None)
 
-    def part_ways(self, seed: int) -> None:
+    def seed_rank(self, seed: int) -> None:
         """Let torch's own generator, which dropout draws from, differ from rank 0's."""
         if not self.is_main:
             torch.manual_seed((seed << 16) + self.rank)
@@ -107,7 +103,7 @@ def session(device: str = "cpu") -> Iterator[Place]:
 
 
 @contextmanager
-def forked(device: str) -> Iterator[None]:
+def preserve_rng(device: str) -> Iterator[None]:
     """Leave torch's own generators as they were."""
     with torch.random.fork_rng(devices=[] if device == "cpu" else [device]):
         yield
@@ -125,21 +121,21 @@ def rank() -> int:
     return distributed.get_rank() if count() > 1 else 0
 
 
-def own_part(index: Tensor) -> Tensor:
+def shard(index: Tensor) -> Tensor:
     """Return what this rank takes of a batch: neighbours, as many as others within one.
 
     Example:
-        >>> own_part(torch.arange(3))
+        >>> shard(torch.arange(3))
         tensor([0, 1, 2])
     """
     return index.tensor_split(count())[rank()]
 
 
-def agree(value: Value) -> Value:
+def broadcast_object(value: Value) -> Value:
     """Return what rank 0 has; the others wait for it.
 
     Example:
-        >>> agree(3)
+        >>> broadcast_object(3)
         3
     """
     if count() == 1:
@@ -149,11 +145,11 @@ def agree(value: Value) -> Value:
     return values[0]
 
 
-def collect(value: Value) -> list[Value]:
+def all_gather_object(value: Value) -> list[Value]:
     """Return what each rank has, in their order.
 
     Example:
-        >>> collect(3)
+        >>> all_gather_object(3)
         [3]
     """
     if count() == 1:
@@ -229,42 +225,3 @@ def _lane() -> Any:
         _lanes.clear()
         _lanes[world] = distributed.new_group(timeout=_PATIENCE)
     return _lanes[world]
-
-
-def parallel(model: nn.Module, device: str = "cpu") -> nn.Module:
-    """Return what to call for a forward pass whose gradients all ranks share.
-
-    BatchNorm layers of the model become synchronised ones, in place; its parameters
-    become those of rank 0.
-
-    Args:
-        model: on its device, in the same state on all ranks.
-        device: where.
-    """
-    if count() == 1:
-        return model
-    synchronise(model)
-    _lane()  # made by all ranks at the same moment
-    ids = None if device == "cpu" else [torch.device(device)]
-    # Buffers are alike on all ranks. The argument has got another name in torch 2.13.
-    known = signature(DistributedDataParallel).parameters
-    new, old = "forward_sync_buffers", "broadcast_buffers"
-    options: dict[str, Any] = {new if new in known else old: False}
-    return DistributedDataParallel(
-        model, device_ids=ids, find_unused_parameters=True, **options
-    )
-
-
-def synchronise(model: nn.Module) -> None:
-    """Let every BatchNorm layer of a model see the rows of all ranks, in place.
-
-    Example:
-        >>> layers = nn.Sequential(nn.BatchNorm1d(3))
-        >>> synchronise(layers)
-        >>> type(layers[0]).__name__
-        'SyncBatchNorm'
-    """
-    for module in model.modules():
-        for name, child in module.named_children():
-            if isinstance(child, nn.BatchNorm1d):
-                setattr(module, name, SyncBatchNorm.of(child, gather))

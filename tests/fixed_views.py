@@ -17,12 +17,13 @@ from typing_extensions import override
 
 from adapters import adgcl, autogcl, graphcl, joao, rgcl
 from sega_anchor import AddCodingTree, AnchorView
-from sega_anchor.augment import Augmentation, Draft
+from sega_anchor.augment import Augmentation, ViewDraft
 from sega_anchor.backbones import ResGCN
-from sega_anchor.datasets import PackedLoader, SyntheticCommunities
+from sega_anchor.datasets import SyntheticCommunities
 from sega_anchor.distributed import session
-from sega_anchor.protocols.contrast import Contrast
-from sega_anchor.protocols.method import Trainable
+from sega_anchor.loader import PackedLoader
+from sega_anchor.training.contrast import Contrast
+from sega_anchor.training.method import Trainable
 
 HEIGHT = 3
 
@@ -34,7 +35,7 @@ class DropEvery(Augmentation):
     k: int
 
     @override
-    def edit(self, draft: Draft, generator: torch.Generator | None) -> Draft:
+    def edit(self, draft: ViewDraft, generator: torch.Generator | None) -> ViewDraft:
         place = torch.arange(len(draft.batch)) - draft.ptr[draft.batch]
         return draft.induced(place % self.k < self.k - 1)
 
@@ -113,7 +114,7 @@ def models() -> Iterator[tuple[str, Trainable]]:
 
 def graphs() -> list[Data]:
     """Return graphs of different sizes: 9 of them, for an uneven split."""
-    return AddCodingTree(HEIGHT).over(list(SyntheticCommunities(num_graphs=9)))
+    return AddCodingTree(HEIGHT).map(list(SyntheticCommunities(num_graphs=9)))
 
 
 def measured(model: Trainable, data: Batch) -> dict[str, Tensor]:

@@ -4,14 +4,14 @@ from typing import get_args
 
 import pytest
 import torch
-from test_transforms import graphs as random_graphs
 from torch_geometric.data import Data, InMemoryDataset
+from trees.test_transforms import graphs as random_graphs
 
 import sega_anchor as sa
-from sega_anchor import forest, minimise
-from sega_anchor.minimise import Method
+from sega_anchor.trees import build, build_many
+from sega_anchor.trees.build import TreeMethod
 
-METHODS = get_args(Method)
+METHODS = get_args(TreeMethod)
 
 
 def some_graphs() -> list[Data]:
@@ -54,7 +54,7 @@ def same(found, expected) -> bool:
 
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forest, "CHUNK", 40)
+    monkeypatch.setattr(build_many, "CHUNK", 40)
 
 
 @pytest.fixture
@@ -64,10 +64,10 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def counted(edges, edge_ptr, sizes, weight, **options):
         calls.append(len(sizes))
-        return build_many(edges, edge_ptr, sizes, weight, **options)
+        return build_arrays(edges, edge_ptr, sizes, weight, **options)
 
-    build_many = minimise.build_many
-    monkeypatch.setattr(minimise, "build_many", counted)
+    build_arrays = build.build_arrays
+    monkeypatch.setattr(build, "build_arrays", counted)
     return calls
 
 

@@ -39,7 +39,7 @@ def alone() -> dict[str, dict[str, Tensor]]:
     batch = Batch.from_data_list(fixed_views.graphs())
     with fixed_views.without_chance():
         return {
-            name: fixed_views.measured(model, batch.clone())
+            name: fixed_views.seed_entry(model, batch.clone())
             for name, model in fixed_views.models()
         }
 

@@ -7,10 +7,13 @@ import pytest
 import torch
 from torch_geometric.data import Batch
 
-from sega_anchor import AddCodingTree, levels, sums
-from sega_anchor.augment import Draft, EdgePerturb, NodeDrop, Subgraph
-from sega_anchor.datasets import PackedGraphs, SyntheticCommunities
-from sega_anchor.datasets._cut import Cut
+from sega_anchor import AddCodingTree
+from sega_anchor.augment import EdgePerturb, NodeDrop, Subgraph, ViewDraft
+from sega_anchor.datasets import SyntheticCommunities
+from sega_anchor.loader import PackedGraphs
+from sega_anchor.loader._cut import Cut
+from sega_anchor.trees import levels
+from sega_anchor.utils import scatter as sums
 
 
 @pytest.fixture
@@ -21,7 +24,7 @@ def dataset() -> SyntheticCommunities:
 def switch_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let everything run through torch, as on a GPU."""
     monkeypatch.setattr(Cut, "is_compiled", False)
-    monkeypatch.setattr(Draft, "_is_compiled", lambda _: False)
+    monkeypatch.setattr(ViewDraft, "_is_compiled", lambda _: False)
     monkeypatch.setattr(sums, "_compiled", lambda _: False)
     monkeypatch.setattr(levels, "_slice_on_cpu", levels._slice_anywhere)
 
@@ -33,7 +36,7 @@ def same(one: Batch, two: Batch) -> None:
 
 
 def test_batches_are_the_same(dataset, monkeypatch) -> None:
-    packed = PackedGraphs.of(AddCodingTree(3).over(list(dataset))).compact()
+    packed = PackedGraphs.of(AddCodingTree(3).map(list(dataset))).compact()
     index = [7, 0, 44, 7]
     compiled = packed.batch(index)
     switch_off(monkeypatch)
@@ -53,7 +56,7 @@ def test_losses_and_gradients_are_the_same(monkeypatch) -> None:
         batch = Batch.from_data_list(fixed_views.graphs())
         with fixed_views.without_chance():
             return {
-                name: fixed_views.measured(model, batch.clone())
+                name: fixed_views.seed_entry(model, batch.clone())
                 for name, model in fixed_views.models()
             }
 

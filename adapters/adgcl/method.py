@@ -14,20 +14,12 @@ from typing_extensions import Unpack, override
 from sega_anchor import AnchorView, nt_xent
 from sega_anchor.backbones import projection_head
 from sega_anchor.distributed import gather
-from sega_anchor.minimise import Method as TreeMethod
-from sega_anchor.minimise import check_build
 from sega_anchor.profile import phase
-from sega_anchor.protocols import (
-    Method,
-    Options,
-    Published,
-    Settings,
-    adam,
-    check_positive,
-    descend,
-    unsupervised,
-)
+from sega_anchor.protocols import Options, Settings, unsupervised
 from sega_anchor.report import Result
+from sega_anchor.training import Method, Published, adam, descend
+from sega_anchor.trees.build import TreeMethod, check_build
+from sega_anchor.utils.checks import check_positive
 
 from .networks import Readout, WeightedGIN, check_readout
 from .view_learner import ViewLearner, gate, regulariser

@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 from typing_extensions import override
 
 from sega_anchor.backbones import xavier
-from sega_anchor.sums import pool, sum_neighbours
+from sega_anchor.utils.scatter import pool, sum_neighbours
 
 Readout = Literal["last", "layerwise"]
 

@@ -13,19 +13,12 @@ from typing_extensions import Unpack, override
 
 from sega_anchor import AnchorView, nt_xent
 from sega_anchor.backbones import GIN, projection_head
-from sega_anchor.distributed import agree, gather, mean
-from sega_anchor.minimise import Method as TreeMethod
-from sega_anchor.minimise import check_build
-from sega_anchor.protocols import (
-    Method,
-    Options,
-    Published,
-    Settings,
-    adam,
-    check_positive,
-    unsupervised,
-)
+from sega_anchor.distributed import broadcast_object, gather, mean
+from sega_anchor.protocols import Options, Settings, unsupervised
 from sega_anchor.report import Result
+from sega_anchor.training import Method, Published, adam
+from sega_anchor.trees.build import TreeMethod, check_build
+from sega_anchor.utils.checks import check_positive
 
 from .view_generator import View, ViewGenerator
 
@@ -182,7 +175,7 @@ class AutoGCL(Method[Config]):
     def _contrast_drawn_pair(self, data: Data, one: View, two: View) -> Tensor:
         device = None if self.generator is None else self.generator.device
         draw = torch.randint(3, (2,), generator=self.generator, device=device)
-        (a, b), inputs = agree(draw.tolist()), (data, one.data, two.data)
+        (a, b), inputs = broadcast_object(draw.tolist()), (data, one.data, two.data)
         z_a = self.project(inputs[a])
         z_b = z_a if a == b else self.project(inputs[b])
         apart = mean((one.keep - two.keep).square())

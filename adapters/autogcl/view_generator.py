@@ -10,7 +10,7 @@ from torch import Generator, Tensor, nn
 from torch_geometric.data import Batch, Data
 from typing_extensions import override
 
-from sega_anchor.augment import Draft
+from sega_anchor.augment import ViewDraft
 from sega_anchor.backbones import GINLayer
 from sega_anchor.distributed import mean
 
@@ -108,7 +108,7 @@ class ViewGenerator(nn.Module):
         x = data.x * keep.view(-1, 1)
         if self.mask:
             x = torch.where(choice[:, 2:] > 0, mean(data.x), x)
-        draft = Draft.of(data)
+        draft = ViewDraft.of(data)
         ends = (keep > 0)[draft.edge_index]
         draft = replace(draft, x=x, edge=draft.edge & ends[0] & ends[1])
         return View(draft.view(data), keep)

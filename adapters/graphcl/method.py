@@ -15,18 +15,11 @@ from sega_anchor import AnchorView, NTXent, nt_xent
 from sega_anchor.augment import Augmentation, augmentation
 from sega_anchor.backbones import GIN, projection_head
 from sega_anchor.distributed import gather
-from sega_anchor.minimise import Method as TreeMethod
-from sega_anchor.minimise import check_build
-from sega_anchor.protocols import (
-    Method,
-    Options,
-    Published,
-    Settings,
-    adam,
-    check_positive,
-    unsupervised,
-)
+from sega_anchor.protocols import Options, Settings, unsupervised
 from sega_anchor.report import Result
+from sega_anchor.training import Method, Published, adam
+from sega_anchor.trees.build import TreeMethod, check_build
+from sega_anchor.utils.checks import check_positive
 
 #: The paper's search sets; no choice per data set is published.
 SEARCH = {

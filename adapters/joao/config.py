@@ -14,9 +14,8 @@ from sega_anchor.augment import (
     Released,
     Subgraph,
 )
-from sega_anchor.minimise import Method as TreeMethod
-from sega_anchor.minimise import check_build
-from sega_anchor.protocols import check_positive
+from sega_anchor.trees.build import TreeMethod, check_build
+from sega_anchor.utils.checks import check_positive
 
 from .distribution import Projection
 

@@ -15,17 +15,10 @@ from typing_extensions import Unpack, override
 from sega_anchor import AnchorView, nt_xent
 from sega_anchor.augment import Chosen, draw_choice
 from sega_anchor.backbones import GIN, projection_head
-from sega_anchor.distributed import agree, collect, gather
-from sega_anchor.protocols import (
-    Batches,
-    Method,
-    Options,
-    Published,
-    Settings,
-    adam,
-    unsupervised,
-)
+from sega_anchor.distributed import all_gather_object, broadcast_object, gather
+from sega_anchor.protocols import Options, Settings, unsupervised
 from sega_anchor.report import Result
+from sega_anchor.training import Batches, Method, Published, adam
 
 from .config import Config, Version
 from .distribution import updated
@@ -163,7 +156,9 @@ class JOAO(Method[Config]):
         for data in islice(loader, len(loader) // len(total) + 1):
             batch = data.to(total.device)
             each = self.losses(batch)
-            sizes.append(sum(collect(batch.num_graphs if "batch" in batch else 1)))
+            sizes.append(
+                sum(all_gather_object(batch.num_graphs if "batch" in batch else 1))
+            )
             total += each * sizes[-1]
         self.train(training)
         # Without any batch NaN, which the update refuses by name.
@@ -173,7 +168,7 @@ class JOAO(Method[Config]):
         """Return the head of the next epoch's views (version 2, as released)."""
         if (self.config.version, self.config.head) != (2, "epoch"):
             return 0
-        return agree(int(draw_choice(self.probabilities, 1, self.generator)))
+        return broadcast_object(int(draw_choice(self.probabilities, 1, self.generator)))
 
     @override
     def encode(self, data: Data) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from sega_anchor.loss import nt_xent, unit
+from sega_anchor.nn.nt_xent import nt_xent, unit
 
 Form = Literal["unsupervised", "transfer"]
 

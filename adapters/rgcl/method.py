@@ -16,19 +16,11 @@ from sega_anchor import AnchorView
 from sega_anchor.augment import Augmentation, Identity, Released
 from sega_anchor.backbones import GIN, projection_head
 from sega_anchor.distributed import gather
-from sega_anchor.minimise import Method as TreeMethod
-from sega_anchor.minimise import check_build
-from sega_anchor.protocols import (
-    Batches,
-    Method,
-    Options,
-    Published,
-    Settings,
-    adam,
-    check_positive,
-    unsupervised,
-)
+from sega_anchor.protocols import Options, Settings, unsupervised
 from sega_anchor.report import Result
+from sega_anchor.training import Batches, Method, Published, adam
+from sega_anchor.trees.build import TreeMethod, check_build
+from sega_anchor.utils.checks import check_positive
 
 from .estimator import RationaleEstimator, graph_of, pooling_weight
 from .loss import Form, check_loss, rgcl_loss

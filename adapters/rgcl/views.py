@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 from torch_geometric.utils import scatter
 from typing_extensions import override
 
-from sega_anchor.augment import Augmentation, Draft
+from sega_anchor.augment import Augmentation, ViewDraft
 
 Side = Literal["rationale", "complement"]
 Complement = Literal["same", "rest"]
@@ -68,7 +68,7 @@ class RationaleView(Augmentation):
                 raise ValueError(f"{name} must be {known}, got {value!r}")
 
     @override
-    def edit(self, draft: Draft, generator: Generator | None) -> Draft:
+    def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
         if self.score.shape != draft.batch.shape:
             raise ValueError(
                 f"score has shape {tuple(self.score.shape)}, but the batch has "

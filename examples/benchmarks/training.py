@@ -29,9 +29,11 @@ from torch_geometric.utils import dropout_node
 
 from adapters.graphcl import Config, GraphCL
 from sega_anchor import nt_xent
-from sega_anchor.datasets import PackedLoader, load
-from sega_anchor.levels import tree_levels
-from sega_anchor.protocols import Settings, descend, prepare
+from sega_anchor.datasets import load
+from sega_anchor.loader import PackedLoader
+from sega_anchor.protocols import Settings, prepare
+from sega_anchor.training import descend
+from sega_anchor.trees.levels import tree_levels
 
 BATCH = 128
 CONFIG = Config(height=5)

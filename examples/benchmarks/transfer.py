@@ -12,9 +12,10 @@ import argparse
 import random
 from pathlib import Path
 
-from sega_anchor.datasets.smiles import iterate_smiles
+from sega_anchor.datasets.molecules.smiles import iterate_smiles
 from sega_anchor.protocols import transfer
-from sega_anchor.report import Tuned, tuned_table, write_atomically
+from sega_anchor.report import Tuned, tuned_table
+from sega_anchor.utils.files import write_atomically
 
 
 def sample(source: str, count: int, folder: Path) -> Path:

@@ -1,128 +1,63 @@
-"""Nested partitions as a tree in tables, and back from a squeezed dendrogram."""
+"""Trees of a batch, sliced by level on a CPU."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
 from numba import njit
 
-from .types import Floats, Graph, Ints, Levels
+from .types import Ints
+
+_compiled: Any = njit(cache=True, nogil=True)
 
 
-@njit(cache=True, nogil=True)
-def new_levels(height: int, n: int) -> Levels:
-    """Return empty tables for trees of at most this height."""
-    ints = np.empty((2, height, n), np.int64)
-    floats = np.empty((3, height, n))
-    size = np.empty(height + 1, np.int64)
-    return Levels(ints[0], floats[0], floats[1], floats[2], ints[1], size)
+@_compiled
+def count_levels(level: Ints, count: Ints) -> bool:
+    """Count the nodes at each level; False if one has a level beyond ``count``."""
+    for a in level:
+        if not 0 <= a < len(count):
+            return False
+        count[a] += 1
+    return True
 
 
-@njit(cache=True, nogil=True)
-def lower(tree: Levels, height: int) -> Levels:
-    """Return the same tables for a tree of smaller height."""
-    return Levels(
-        tree.up, tree.vol, tree.cross, tree.log, tree.children, tree.size[: height + 1]
-    )
+@_compiled
+def slice_levels(
+    level: Ints, offset: Ints, start: Ints, position: Ints, parent: Ints, graph: Ints
+) -> bool:
+    """Sort trees by level, see :func:`~sega_anchor.trees.levels.tree_levels`.
 
+    Args:
+        level: of each node; each tree ends with its root.
+        offset: how many places behind a node its parent stands.
+        start: where each level begins in ``parent`` and ``graph``, and the end.
+        position: gets the place of each node in its level.
+        parent: gets for each node the place of its parent in the level above.
+        graph: gets for each node its tree.
 
-@njit(cache=True, nogil=True)
-def fill_levels(graph: Graph, degree: Floats, labels: Ints, tree: Levels) -> float:
-    """Set the tree of nested partitions; return its cost, sum of cross * log(vol)."""
-    n = degree.size
-    height = tree.size.size - 1
-    up, vol, cross, log = tree.up, tree.vol, tree.cross, tree.log
-    children, size = tree.children, tree.size
-    size[0] = n
-    size[height] = 1
-    for j in range(1, height):
-        size[j] = 0
-        for v in range(n):
-            size[j] = max(size[j], labels[j - 1, v] + 1)
-        for a in range(size[j]):
-            vol[j, a] = 0.0
-            cross[j, a] = 0.0
-            children[j, a] = 0
-    for v in range(n):
-        a = v
-        for j in range(height - 1):
-            b = labels[j, v]
-            up[j, a] = b
-            vol[j + 1, b] += degree[v]
-            a = b
-        up[height - 1, a] = 0
-    for j in range(1, height):
-        for a in range(size[j - 1]):
-            children[j, up[j - 1, a]] += 1
-        for a in range(size[j]):
-            log[j, a] = np.log2(vol[j, a]) if vol[j, a] > 0.0 else 0.0
-    log_total = np.log2(degree.sum())
-    cost = 0.0
-    for u in range(n):
-        for e in range(graph.indptr[u], graph.indptr[u + 1]):
-            v = graph.indices[e]
-            if v < u:
-                continue
-            w = graph.weight[e]
-            j = 1
-            while j < height and labels[j - 1, u] != labels[j - 1, v]:
-                j += 1
-            if j < height:
-                a = labels[j - 1, u]
-                cross[j, a] += w
-                cost += w * log[j, a]
-            else:
-                cost += w * log_total
-    return cost
-
-
-@njit(cache=True, nogil=True)
-def compress(tree: Levels, i: int, items: int, number: Ints) -> int:
-    """Number the nodes of level i + 1 that have children 0, 1, ...; return how many.
-
-    Only ``up`` and ``vol`` of that level are kept: nothing else is read again.
+    Returns:
+        Whether every node has a parent one level up in the same tree.
     """
-    size = tree.size[i + 1]
-    number[:size] = -1
-    groups = 0
-    for x in range(items):
-        a = tree.up[i, x]
-        if number[a] < 0:
-            number[a] = groups
-            groups += 1
-        tree.up[i, x] = number[a]
-    up = tree.up[i + 1, :size].copy()
-    vol = tree.vol[i + 1, :size].copy()
-    for a in range(size):
-        if number[a] >= 0:
-            tree.up[i + 1, number[a]] = up[a]
-            tree.vol[i + 1, number[a]] = vol[a]
-    tree.size[i + 1] = groups
-    return groups
-
-
-@njit(cache=True, nogil=True)
-def read_labels(parent: Ints, above: Ints, left: Ints, n: int, labels: Ints) -> None:
-    """Write the tree of the kept nodes as nested partitions, from the root down.
-
-    A branch that ends early is lengthened at its leaf. ``above`` and ``left`` are what
-    :func:`~.squeeze.squeeze` returns.
-    """
-    height = labels.shape[0] + 1
-    rank = np.empty(parent.size, np.int64)
-    for j in range(1, height):
-        rank[:] = -1
-        groups = 0
-        for v in range(n):
-            a = above[parent[v]]
-            depth = height - 1 - left[a]
-            if depth < height - j:
-                labels[j - 1, v] = groups
-                groups += 1
-                continue
-            while depth > height - j:
-                a = above[parent[a]]
-                depth = height - 1 - left[a]
-            if rank[a] < 0:
-                rank[a] = groups
-                groups += 1
-            labels[j - 1, v] = rank[a]
+    top = len(start) - 2
+    seen = start[:-1].copy()
+    tree = 0
+    for i in range(len(level)):
+        a = level[i]
+        position[i] = seen[a] - start[a]
+        graph[seen[a]] = tree
+        seen[a] += 1
+        tree += a == top
+    if len(level) and level[-1] != top:
+        return False
+    for i in range(len(level)):
+        a = level[i]
+        if a == top:
+            continue
+        up = i + offset[i]
+        if not 0 <= up < len(level) or level[up] != a + 1:
+            return False
+        own = start[a] + position[i]
+        if graph[start[a + 1] + position[up]] != graph[own]:
+            return False
+        parent[own] = position[up]
+    return True

@@ -1,6 +1,6 @@
 """GraphCL's views of a graph, drawn for a whole batch at once.
 
-An augmentation edits a `Draft` (which nodes and columns stay, what `x` and
+An augmentation edits a `ViewDraft` (which nodes and columns stay, what `x` and
 `edge_index` become); calling it turns data into a draft and the edited draft into a
 new batch. A column is a column of `edge_index`, that is one direction of an edge.
 
@@ -11,7 +11,7 @@ and, where it differs, the code released with GraphCL and SEGA.
 """
 
 from sega_anchor.augment._attribute_mask import AttributeMask
-from sega_anchor.augment._draft import Augmentation, Draft
+from sega_anchor.augment._draft import Augmentation, ViewDraft
 from sega_anchor.augment._edge_perturb import EdgePerturb
 from sega_anchor.augment._identity import Identity
 from sega_anchor.augment._named import augmentation
@@ -24,13 +24,13 @@ __all__ = [
     "AttributeMask",
     "Augmentation",
     "Chosen",
-    "Draft",
     "EdgePerturb",
     "Identity",
     "NodeDrop",
     "RandomChoice",
     "Released",
     "Subgraph",
+    "ViewDraft",
     "augmentation",
     "draw_choice",
 ]

@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 from torch_geometric.utils import scatter
 from typing_extensions import override
 
-from sega_anchor.augment._draft import Augmentation, Draft
+from sega_anchor.augment._draft import Augmentation, ViewDraft
 from sega_anchor.augment._random import check_mode, check_ratio, part, sample
 
 
@@ -46,7 +46,7 @@ class AttributeMask(Augmentation):
         check_mode(self.mode, ("noise", "mean"))
 
     @override
-    def edit(self, draft: Draft, generator: Generator | None) -> Draft:
+    def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
         x = draft.x
         if x is None or not x.is_floating_point():
             found = "None" if x is None else str(x.dtype)

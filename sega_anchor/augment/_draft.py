@@ -13,11 +13,11 @@ from torch_geometric.data import Batch, Data
 
 from sega_anchor import _kernels
 from sega_anchor.profile import phase
-from sega_anchor.sums import prefix_sum
+from sega_anchor.utils.scatter import prefix_sum
 
 
 @dataclass(frozen=True)
-class Draft:
+class ViewDraft:
     """A batch on its way to a view; the order of graphs, nodes, columns is fixed.
 
     Attributes:
@@ -37,7 +37,7 @@ class Draft:
     edge: Tensor
 
     @classmethod
-    def of(cls, data: Data) -> Draft:
+    def of(cls, data: Data) -> ViewDraft:
         """Read a batch, or a single graph, with everything staying."""
         if data.edge_index is None:
             raise ValueError("edge_index is None; without edges, give shape (2, 0)")
@@ -60,7 +60,7 @@ class Draft:
         """Number of nodes of each graph (graphs,)."""
         return self.ptr.diff()
 
-    def induced(self, node: Tensor) -> Draft:
+    def induced(self, node: Tensor) -> ViewDraft:
         """Keep these nodes only, and the columns between them."""
         if self._is_compiled():
             edge = self.edge.clone()
@@ -69,7 +69,7 @@ class Draft:
         source, target = (node.index_select(0, ends) for ends in self.edge_index)
         return replace(self, node=node, edge=self.edge & source & target)
 
-    def splice(self, other: Draft, graph: Tensor) -> Draft:
+    def splice(self, other: ViewDraft, graph: Tensor) -> ViewDraft:
         """Take the marked graphs (graphs,) from another draft of the same batch."""
         node, edge = graph[self.batch], graph[self.edge_batch]
         x = other.x
@@ -127,7 +127,7 @@ class Augmentation(ABC):
     """
 
     @abstractmethod
-    def edit(self, draft: Draft, generator: Generator | None) -> Draft:
+    def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
         """Strike out or rewrite nodes and columns; the argument is not modified."""
 
     def __call__(self, data: Data, generator: Generator | None = None) -> Batch:
@@ -148,7 +148,7 @@ class Augmentation(ABC):
             ValueError: without `edge_index`, or if edge features do not match it.
         """
         with phase("augmentation"):
-            return self.edit(Draft.of(data), generator).view(data)
+            return self.edit(ViewDraft.of(data), generator).view(data)
 
 
 def _check_rows(key: str, rows: Tensor, edge: Tensor) -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 from typing_extensions import override
 
-from sega_anchor.augment._draft import Augmentation, Draft
+from sega_anchor.augment._draft import Augmentation, ViewDraft
 from sega_anchor.augment._random import (
     below,
     check_mode,
@@ -55,17 +55,19 @@ class EdgePerturb(Augmentation):
         check_mode(self.mode, ("undirected", "directed"))
 
     @override
-    def edit(self, draft: Draft, generator: Generator | None) -> Draft:
+    def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
         if self.mode == "undirected":
             return self._rewire(draft, generator)
         dropped = self._drop(draft.edge_batch, draft, generator)
         return replace(draft, edge=draft.edge & ~dropped)
 
-    def _drop(self, graph: Tensor, draft: Draft, generator: Generator | None) -> Tensor:
+    def _drop(
+        self, graph: Tensor, draft: ViewDraft, generator: Generator | None
+    ) -> Tensor:
         count = graph.bincount(minlength=len(draft.sizes))
         return sample(graph, part(self.ratio, count), generator)
 
-    def _rewire(self, draft: Draft, generator: Generator | None) -> Draft:
+    def _rewire(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
         # The undirected edges without loops, each as one number, and their columns.
         n = len(draft.batch)
         column = (draft.edge_index[0] != draft.edge_index[1]).nonzero().view(-1)

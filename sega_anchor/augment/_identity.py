@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Generator
 from typing_extensions import override
 
-from sega_anchor.augment._draft import Augmentation, Draft
+from sega_anchor.augment._draft import Augmentation, ViewDraft
 
 
 @dataclass(frozen=True)
@@ -21,5 +21,5 @@ class Identity(Augmentation):
     """
 
     @override
-    def edit(self, draft: Draft, generator: Generator | None) -> Draft:
+    def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
         return draft

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Generator
 from typing_extensions import override
 
-from sega_anchor.augment._draft import Augmentation, Draft
+from sega_anchor.augment._draft import Augmentation, ViewDraft
 from sega_anchor.augment._random import check_ratio, part, sample
 
 
@@ -37,6 +37,6 @@ class NodeDrop(Augmentation):
         check_ratio(self.ratio)
 
     @override
-    def edit(self, draft: Draft, generator: Generator | None) -> Draft:
+    def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
         keep = (draft.sizes - part(self.ratio, draft.sizes)).clamp(min=1)
         return draft.induced(sample(draft.batch, keep, generator))

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 from typing_extensions import override
 
-from sega_anchor.augment._draft import Augmentation, Draft
+from sega_anchor.augment._draft import Augmentation, ViewDraft
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Chosen(Augmentation):
     choice: Tensor
 
     @override
-    def edit(self, draft: Draft, generator: Generator | None) -> Draft:
+    def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
         if self.choice.shape != draft.sizes.shape:
             raise ValueError(
                 f"choice has shape {tuple(self.choice.shape)}, but the batch has "
@@ -41,7 +41,7 @@ class Chosen(Augmentation):
             )
         choice = self.choice.to(draft.batch.device)
         first, *others = torch.unique(choice).tolist()
-        edited: Draft = self.augmentations[first].edit(draft, generator)
+        edited: ViewDraft = self.augmentations[first].edit(draft, generator)
         for i in others:
             option = self.augmentations[i].edit(draft, generator)
             edited = edited.splice(option, choice == i)
@@ -84,7 +84,7 @@ class RandomChoice(Augmentation):
             )
 
     @override
-    def edit(self, draft: Draft, generator: Generator | None) -> Draft:
+    def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
         weights = torch.tensor(
             self.weights or [1.0] * len(self.augmentations), dtype=torch.double
         )

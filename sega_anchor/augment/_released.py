@@ -8,7 +8,7 @@ import torch
 from torch import Generator, Tensor
 from typing_extensions import override
 
-from sega_anchor.augment._draft import Augmentation, Draft
+from sega_anchor.augment._draft import Augmentation, ViewDraft
 from sega_anchor.augment._node_drop import NodeDrop
 
 
@@ -43,7 +43,7 @@ class Released(Augmentation):
     cleanup: bool = True
 
     @override
-    def edit(self, draft: Draft, generator: Generator | None) -> Draft:
+    def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
         edited = self.augmentation.edit(draft, generator)
         lost = ~_has_columns(edited)
         if lost.any():
@@ -51,12 +51,12 @@ class Released(Augmentation):
         return _clean_up(edited) if self.cleanup else edited
 
 
-def _has_columns(draft: Draft) -> Tensor:
+def _has_columns(draft: ViewDraft) -> Tensor:
     empty = torch.zeros_like(draft.sizes, dtype=torch.bool)
     return empty.index_fill(0, draft.edge_batch[draft.edge], True)
 
 
-def _clean_up(draft: Draft) -> Draft:
+def _clean_up(draft: ViewDraft) -> ViewDraft:
     source, target = draft.edge_index
     ends = draft.edge_index[:, draft.edge].view(-1)
     used = torch.zeros_like(draft.node).index_fill(0, ends, True)

@@ -9,15 +9,9 @@ import torch
 from torch import Generator, Tensor
 from typing_extensions import override
 
-from sega_anchor.augment._draft import Augmentation, Draft
-from sega_anchor.augment._random import (
-    below,
-    check_mode,
-    check_ratio,
-    first,
-    part,
-)
-from sega_anchor.sums import prefix_sum
+from sega_anchor.augment._draft import Augmentation, ViewDraft
+from sega_anchor.augment._random import below, check_mode, check_ratio, first, part
+from sega_anchor.utils.scatter import prefix_sum
 
 
 @dataclass(frozen=True)
@@ -60,7 +54,7 @@ class Subgraph(Augmentation):
         check_mode(self.mode, ("walk", "star"))
 
     @override
-    def edit(self, draft: Draft, generator: Generator | None) -> Draft:
+    def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
         start = draft.ptr[:-1] + below(draft.sizes, generator)
         start = start[draft.sizes > 0]
         visit = _walk if self.mode == "walk" else _star
@@ -74,7 +68,7 @@ class Subgraph(Augmentation):
         return draft.induced(kept.index_fill(0, visited[new], True))
 
 
-def _star(draft: Draft, start: Tensor, generator: Generator | None) -> Tensor:
+def _star(draft: ViewDraft, start: Tensor, generator: Generator | None) -> Tensor:
     """Visit n neighbours of each start: one entry per node, graph by graph."""
     is_start = torch.zeros_like(draft.node).index_fill(0, start, True)
     source, target = draft.edge_index
@@ -86,7 +80,7 @@ def _star(draft: Draft, start: Tensor, generator: Generator | None) -> Tensor:
     return neighbour[begin[draft.batch] + below(degree, generator)]
 
 
-def _walk(draft: Draft, start: Tensor, generator: Generator | None) -> Tensor:
+def _walk(draft: ViewDraft, start: Tensor, generator: Generator | None) -> Tensor:
     """Walk n steps from each start: one entry per node, graph by graph."""
     edges = draft.edge_index[:, draft.edge_index[0] != draft.edge_index[1]]
     alone = _alone(edges, draft.node).nonzero().view(-1)

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from typing_extensions import override
 
-from ..sums import pool
+from ..utils.scatter import pool
 from ._init import xavier
 from ._layers import GINLayer, check_sizes
 

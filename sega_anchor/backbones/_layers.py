@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 from typing_extensions import override
 
-from ..sums import sum_neighbours
+from ..utils.scatter import sum_neighbours
 
 
 def sum_with_neighbours(x: Tensor, edge_index: Tensor) -> Tensor:

@@ -7,14 +7,9 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from typing_extensions import override
 
-from ..norm import BatchNorm
-from ..sums import pool
-from ._layers import (
-    check_dropout,
-    check_features,
-    check_sizes,
-    sum_with_neighbours,
-)
+from ..nn.batch_norm import BatchNorm
+from ..utils.scatter import pool
+from ._layers import check_dropout, check_features, check_sizes, sum_with_neighbours
 
 # Rows of the published tables. The last atom is a mask; the last two bond types are the
 # loop that every atom gets here, and a mask.

@@ -9,14 +9,9 @@ from torch_geometric.data import Data
 from torch_geometric.utils import cumsum
 from typing_extensions import override
 
-from ..norm import BatchNorm
-from ..sums import pool
-from ._layers import (
-    check_dropout,
-    check_features,
-    check_sizes,
-    sum_with_neighbours,
-)
+from ..nn.batch_norm import BatchNorm
+from ..utils.scatter import pool
+from ._layers import check_dropout, check_features, check_sizes, sum_with_neighbours
 
 _RELATIONS = 9  # seven in the data, the loop that every protein gets here, a mask
 _LOOP = 7

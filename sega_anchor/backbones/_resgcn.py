@@ -7,14 +7,9 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from typing_extensions import override
 
-from ..norm import BatchNorm
-from ..sums import pool
-from ._layers import (
-    check_dropout,
-    check_features,
-    check_sizes,
-    sum_with_neighbours,
-)
+from ..nn.batch_norm import BatchNorm
+from ..utils.scatter import pool
+from ._layers import check_dropout, check_features, check_sizes, sum_with_neighbours
 
 
 class ResGCN(nn.Module):

@@ -1,14 +1,14 @@
 """What embeddings and encoders are worth: the field's scores and splits."""
 
+from ..datasets.molecules.scaffold_split import scaffold_split as scaffold_split
+from ..datasets.proteins.species_split import SpeciesSplit as SpeciesSplit
+from ..datasets.proteins.species_split import species_split as species_split
 from .roc_auc import mean_roc_auc as mean_roc_auc
-from .scaffold import scaffold_split as scaffold_split
 from .scores import COSTS as COSTS
 from .scores import Classifier as Classifier
 from .scores import Folding as Folding
 from .scores import SVMScores as SVMScores
 from .scores import svm_scores as svm_scores
-from .species import SpeciesSplit as SpeciesSplit
-from .species import species_split as species_split
 
 __all__ = [
     "COSTS",

@@ -11,8 +11,8 @@ from torch_geometric.transforms import BaseTransform
 from torch_geometric.utils import degree as degrees_of
 from typing_extensions import override
 
-from ..view import degree_features
-from .published import Sees
+from ..nn.anchor_view import degree_features
+from ..training.published import Visibility
 
 #: Caps of the one-hot degree where they are not 100 (repository Wu-Junran/SEGA).
 DEGREE_CAPS = {"DD": 10, "REDDIT-BINARY": 10, "REDDIT-MULTI-5K": 10}
@@ -41,8 +41,8 @@ class HonestFeatures(BaseTransform):  # type: ignore[misc]
     """
 
     max_degree: int
-    degree: Sees = "anchor"
-    labels: Sees = "both"
+    degree: Visibility = "anchor"
+    labels: Visibility = "both"
     count: bool = False
 
     @override
@@ -84,8 +84,8 @@ class PublishedFeatures(BaseTransform):  # type: ignore[misc]
     max_degree: int
     num_attributes: int = 0
     loops: int = 2
-    degree: Sees = "anchor"
-    labels: Sees = "both"
+    degree: Visibility = "anchor"
+    labels: Visibility = "both"
     count: bool = False
 
     @override
@@ -123,7 +123,7 @@ def _degrees(data: Data, max_degree: int, count: bool) -> Tensor:
 
 
 def _features(
-    label: Tensor, degrees: Tensor, labels: Sees, degree: Sees, anchor: bool
+    label: Tensor, degrees: Tensor, labels: Visibility, degree: Visibility, anchor: bool
 ) -> Tensor:
     """Return what one encoder sees: labels or a constant 1, and perhaps degrees."""
     sees = ("anchor", "both") if anchor else ("both",)

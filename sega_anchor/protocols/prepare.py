@@ -15,12 +15,13 @@ from torch import Tensor
 from torch_geometric.data import Data, InMemoryDataset
 from tqdm import tqdm
 
-from ..datasets import PackedGraphs, load
+from ..datasets import load
+from ..loader import PackedGraphs
+from ..nn.anchor_view import AnchorView
 from ..profile import phase
-from ..view import AnchorView
+from ..training.method import Method
+from ..training.published import Published
 from .features import DEGREE_CAPS, HonestFeatures, PublishedFeatures
-from .method import Method
-from .published import Published
 from .settings import Settings
 
 FOLDS = 10  # of the evaluation
@@ -109,7 +110,7 @@ def choose_view(
     return anchor
 
 
-def fresh(view: AnchorView) -> AnchorView:
+def reset_copy(view: AnchorView) -> AnchorView:
     """Return a copy of the view with parameters started anew."""
     fresh = copy.deepcopy(view)
     for module in fresh.modules():
@@ -140,7 +141,7 @@ def prepare(
     # The trees first: features may add self-loops.
     if view is not None:
         with phase("trees"):
-            graphs = view.transform.over(graphs, threads=threads, cache=cache)
+            graphs = view.transform.map(graphs, threads=threads, cache=cache)
     keep = ("x", "tree_x", "edge_index", "tree_parent", "tree_level", "y")
     bar = tqdm(graphs, desc="Preparing graphs", disable=None, leave=False)
     prepared = []

@@ -8,13 +8,13 @@ from typing import Literal, TypedDict, get_args
 import torch
 
 from ..evaluate import Classifier
-from .published import Published, Sees
+from ..training.published import Published, Visibility
 
 Protocol = Literal["honest", "paper"]
 _WORDS = (
     ("protocol", Protocol),
-    ("labels", Sees),
-    ("degree", Sees),
+    ("labels", Visibility),
+    ("degree", Visibility),
     ("classifier", Classifier),
 )
 
@@ -57,8 +57,8 @@ class Settings:
     """
 
     protocol: Protocol = "honest"
-    labels: Sees | None = None
-    degree: Sees | None = None
+    labels: Visibility | None = None
+    degree: Visibility | None = None
     max_degree: int | None = None
     seeds: int = 5
     epochs: int | None = None
@@ -144,8 +144,8 @@ class Options(TypedDict, total=False):
     """The fields of :class:`Settings` as keyword arguments of a ``run``."""
 
     protocol: Protocol
-    labels: Sees | None
-    degree: Sees | None
+    labels: Visibility | None
+    degree: Visibility | None
     max_degree: int | None
     seeds: int
     epochs: int | None

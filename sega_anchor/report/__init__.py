@@ -1,10 +1,10 @@
 """Result records and tables."""
 
+from ..utils.files import write_atomically as write_atomically
 from .comparison import Gain as Gain
 from .comparison import Pair as Pair
 from .comparison import comparison_table as comparison_table
 from .record import Record as Record
-from .record import write_atomically as write_atomically
 from .result import Accuracy as Accuracy
 from .result import Evaluation as Evaluation
 from .result import Result as Result

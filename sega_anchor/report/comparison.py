@@ -109,7 +109,7 @@ def _name(result: Result, key: str = "label") -> str:
 
 def _cells(pair: Pair, choice: Choice, embedding: str | None) -> tuple[str, str, str]:
     baseline, anchored = (
-        r.honest(embedding) if choice == "validation" else r.published(embedding)
+        r.by_validation(embedding) if choice == "validation" else r.by_test(embedding)
         for r in (pair.baseline, pair.anchored)
     )
     return str(baseline), str(anchored), str(Gain.of(baseline, anchored))

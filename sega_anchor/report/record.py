@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,26 +13,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
+from ..utils.files import write_atomically
+
 Json = dict[str, Any]
 _PACKAGES = ("sega-anchor", "torch", "torch-geometric", "numpy", "scikit-learn")
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a kill leaves the old content or the new, never half.
-
-    Raises:
-        OSError: if the folder cannot be written.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def versions() -> dict[str, str]:
@@ -60,8 +43,8 @@ class Record:
 
     Example:
         >>> record = Record({"label": "SEGA", "dataset": "MUTAG"})
-        >>> record.measured(seed=0)["epochs"] = 20
-        >>> record.measured(seed=0)
+        >>> record.seed_entry(seed=0)["epochs"] = 20
+        >>> record.seed_entry(seed=0)
         {'epochs': 20}
     """
 
@@ -85,7 +68,7 @@ class Record:
         except (ValueError, KeyError, TypeError):
             path.replace(path.with_suffix(".unreadable"))
 
-    def measured(self, seed: int) -> Json:
+    def seed_entry(self, seed: int) -> Json:
         """Return what is known of one seed, a dict to be filled."""
         return self._seeds.setdefault(str(seed), {})
 
@@ -100,19 +83,19 @@ class Record:
             text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
             write_atomically(self.path, text.encode())
 
-    def beside(self, name: str) -> Path | None:
+    def sibling_path(self, name: str) -> Path | None:
         """Return the path of a file that belongs to the record, if it has a folder."""
         return self.path and self.path.with_name(f"{self.path.stem}-{name}")
 
     def save_embeddings(self, seed: int, embeddings: dict[str, Tensor]) -> None:
         """Keep the embeddings of one seed beside the record, as safetensors."""
-        path = self.beside(f"seed{seed}.safetensors")
+        path = self.sibling_path(f"seed{seed}.safetensors")
         if path is not None:
             write_atomically(path, save(embeddings))
 
     def embeddings(self, seed: int) -> dict[str, Tensor]:
         """Return the embeddings kept for a seed, or none at all."""
-        path = self.beside(f"seed{seed}.safetensors")
+        path = self.sibling_path(f"seed{seed}.safetensors")
         if path is None:
             return {}
         try:

@@ -89,10 +89,10 @@ class Result:
 
     @property
     def accuracy(self) -> Accuracy:
-        """The headline: :meth:`honest`, or the authors' choice under that protocol."""
+        """The headline: :meth:`by_validation`, or what the authors chose by."""
         if (self.config["protocol"], self.config["choice"]) == ("paper", "test"):
-            return self.published()
-        return self.honest()
+            return self.by_test()
+        return self.by_validation()
 
     def candidates(self) -> list[tuple[int, str]]:
         """Return the (epoch, embedding) pairs that were evaluated."""
@@ -103,7 +103,7 @@ class Result:
         test, _ = self._scores(epoch, embedding)
         return _over_seeds(test.mean(axis=1), candidates=1)
 
-    def honest(self, embedding: str | None = None) -> Accuracy:
+    def by_validation(self, embedding: str | None = None) -> Accuracy:
         """Choose epoch and embedding on validation folds only.
 
         In each outer fold of each seed the candidate with the best inner accuracy (the
@@ -124,7 +124,7 @@ class Result:
         chosen = np.take_along_axis(test, best, axis=0)[0]
         return _over_seeds(chosen.mean(axis=1), len(scores))
 
-    def published(self, embedding: str | None = None) -> Accuracy:
+    def by_test(self, embedding: str | None = None) -> Accuracy:
         """Choose the candidate of highest mean TEST accuracy, as the field reports.
 
         Args:

@@ -40,12 +40,12 @@ def result_table(results: Sequence[Result]) -> str:
 
 def _row(result: Result, names: Sequence[str]) -> list[str]:
     last = max(epoch for epoch, _ in result.candidates())
-    honest = result.honest()
+    honest = result.by_validation()
     row = [
         str(result.config["label"]),
         str(result.config["dataset"]),
         str(honest),
-        str(result.published()),
+        str(result.by_test()),
         str(honest.candidates),
     ]
     for name in names:

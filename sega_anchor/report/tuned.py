@@ -29,7 +29,7 @@ class Tuned:
     Example:
         >>> curves = {"validation": [[[0.1, 0.3, 0.2]]], "test": [[[0.5, 0.6, 0.7]]]}
         >>> tuned = Tuned({}, {k: np.array(v) for k, v in curves.items()})
-        >>> str(tuned.honest()), str(tuned.last()), str(tuned.published())
+        >>> str(tuned.by_validation()), str(tuned.last()), str(tuned.by_test())
         ('60.00', '70.00', '70.00')
     """
 
@@ -40,12 +40,12 @@ class Tuned:
 
     @property
     def score(self) -> Accuracy:
-        """The headline: :meth:`honest`, or :meth:`published` under that protocol."""
+        """The headline: :meth:`by_validation`; under "paper" :meth:`by_test`."""
         if self.config.get("protocol") == "paper":
-            return self.published()
-        return self.honest()
+            return self.by_test()
+        return self.by_validation()
 
-    def honest(self, part: str = "test") -> Accuracy:
+    def by_validation(self, part: str = "test") -> Accuracy:
         """Choose, for each seed and fold, the epoch of the best validation score.
 
         Args:
@@ -63,7 +63,7 @@ class Tuned:
         chosen = np.take_along_axis(self.curves[part], best, axis=2)[..., 0]
         return self._over_seeds(chosen, self._epochs)
 
-    def published(self, part: str = "test") -> Accuracy:
+    def by_test(self, part: str = "test") -> Accuracy:
         """Choose, for each seed, the epoch of the best mean TEST score over folds."""
         mean = self.curves[part].mean(axis=1, keepdims=True)
         best = mean.argmax(axis=2)[..., None]
@@ -96,8 +96,8 @@ def tuned_table(results: Sequence[Tuned], part: str = "test") -> str:
     header += ["chosen on test", "epochs", "seeds"]
     rows = []
     for result in results:
-        last, best = result.last(part), result.published(part)
-        honest = result.honest(part) if "validation" in result.curves else "-"
+        last, best = result.last(part), result.by_test(part)
+        honest = result.by_validation(part) if "validation" in result.curves else "-"
         rows.append(
             [
                 str(result.config["label"]),

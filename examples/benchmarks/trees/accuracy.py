@@ -14,10 +14,10 @@ from typing import get_args
 
 from adapters import graphcl
 from sega_anchor import AddRandomTree, AnchorView
-from sega_anchor.minimise import Method
 from sega_anchor.protocols.prepare import choose_features, find_graphs
 from sega_anchor.protocols.settings import Settings
 from sega_anchor.report import table
+from sega_anchor.trees.build import Method
 
 
 def random_view(dataset: str, height: int, settings: Settings) -> AnchorView:

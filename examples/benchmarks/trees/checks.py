@@ -13,7 +13,7 @@ Bools = NDArray[np.bool_]
 
 
 class Trees(NamedTuple):
-    """What ``minimise.build_many`` returns: trees, one behind the other."""
+    """What ``build.build_arrays`` returns: trees, one behind the other."""
 
     parent: Ints  # numbered within a tree, -1 at the root
     level: Ints

@@ -15,7 +15,7 @@ import torch
 from torch_geometric.data import Data
 
 from sega_anchor.datasets import load
-from sega_anchor.minimise import BUILDER_VERSION, Method
+from sega_anchor.trees.build import BUILDER_VERSION, Method
 
 Json = dict[str, Any]
 METHODS: tuple[Method, ...] = get_args(Method)

@@ -20,8 +20,8 @@ from restarts import best_of_restarts
 from torch_geometric.data import Data
 
 from sega_anchor import build_coding_trees, structural_entropy
-from sega_anchor.minimise import Method
 from sega_anchor.report import table
+from sega_anchor.trees.build import Method
 
 HEIGHTS = (2, 3, 4, 5)
 

@@ -20,8 +20,8 @@ from common import METHODS, Cells, Json, parser
 from random_graphs import Graph, Graphs, is_weighted, join, make
 from tqdm import tqdm
 
-from sega_anchor.minimise import Method, build_many
 from sega_anchor.report import table
+from sega_anchor.trees.build import Method, build_arrays
 
 HEIGHTS = (2, 3, 4, 5)
 CHUNK = 10_000
@@ -120,11 +120,11 @@ def _build(
 ) -> Trees | None:
     """Build all trees, or find out which graphs raise an error."""
     try:
-        return Trees(*build_many(*arrays, height=height, method=method))
+        return Trees(*build_arrays(*arrays, height=height, method=method))
     except Exception:
         for i, graph in enumerate(graphs):
             try:
-                build_many(*join([graph]), height=height, method=method)
+                build_arrays(*join([graph]), height=height, method=method)
             except Exception as error:
                 what = f"{type(error).__name__}: {method}, height {height}"
                 found.setdefault(what, []).append(i)

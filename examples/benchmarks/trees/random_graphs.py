@@ -29,7 +29,7 @@ class Graph(NamedTuple):
 
 
 class Graphs(NamedTuple):
-    """Many graphs, one behind the other, as ``minimise.build_many`` takes them."""
+    """Many graphs, one behind the other, as ``build.build_arrays`` takes them."""
 
     edges: NDArray[np.int64]
     edge_ptr: NDArray[np.int64]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from sega_anchor.minimise import undirected
+from sega_anchor.trees.build import read_csr
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,7 +38,7 @@ def best_of_restarts(
         restarts: number of descents.
         seed: of starts and of the order of vertices.
     """
-    indptr, indices, values = undirected(edge_index, n, weight)
+    indptr, indices, values = read_csr(edge_index, n, weight)
     graph = csr_array((values, indices, indptr), shape=(n, n))
     total = float(graph.sum())
     if total == 0:

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sega_anchor import build_coding_tree
-from sega_anchor.minimise import Method
 from sega_anchor.report import table
+from sega_anchor.trees.build import Method
 
 FAMILIES = ("power-law", "planted")
 EXTREMES = {"star": 100_001, "path": 1_000_000, "clique": 2_000, "isolated": 100_000}

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from sega_anchor import build_coding_trees
-from sega_anchor.minimise import Method
-from sega_anchor.report import table, write_atomically
+from sega_anchor.report import table
+from sega_anchor.trees.build import Method
+from sega_anchor.utils.files import write_atomically
 
 Ints = NDArray[np.int64]
 

@@ -1,7 +1,7 @@
 """The semi-supervised protocol: all graphs without labels, then few with them.
 
     from sega_anchor.protocols import semisupervised
-    semisupervised.run("PROTEINS", pretraining="sega", seeds=3).honest()
+    semisupervised.run("PROTEINS", pretraining="sega", seeds=3).by_validation()
 
 Source: You et al., NeurIPS 2020, repository Shen-Lab/GraphCL, semisupervised_TU; Wu et
 al., ICML 2023, whose code for this setting was never released: it is reconstructed from

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict, get_args
 
 from ...augment import Augmentation, Released, augmentation
-from ...minimise import Method as TreeMethod
-from ...minimise import check_build
-from ..method import check_positive
-from ..published import Published
+from ...training.published import Published
+from ...trees.build import TreeMethod, check_build
+from ...utils.checks import check_positive
 from ..settings import Protocol, Settings
 
 Pretraining = Literal["none", "graphcl", "sega"]

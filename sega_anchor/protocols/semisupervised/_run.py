@@ -16,13 +16,15 @@ from tqdm import tqdm
 from typing_extensions import Unpack
 
 from ...backbones import ResGCN
-from ...distributed import Place, agree, forked, session
+from ...distributed import Place, broadcast_object, preserve_rng, session
+from ...nn.anchor_view import AnchorView
 from ...profile import phase
 from ...report import Record, Tuned
-from ...view import AnchorView
-from ..checkpoint import load_encoder, save_encoder
-from ..contrast import Contrast
-from ..finetuning import Classifier, Part, finetune
+from ...training.checkpoint import load_encoder, save_encoder
+from ...training.contrast import Contrast
+from ...training.finetuning import Classifier, Part, finetune
+from ...training.pretraining import pretrain
+from ...training.state import TrainingState
 from ..prepare import (
     FOLDS,
     checksum,
@@ -30,12 +32,10 @@ from ..prepare import (
     find_cache,
     find_graphs,
     find_labels,
-    fresh,
     pack,
     prepare,
+    reset_copy,
 )
-from ..pretraining import pretrain
-from ..state import TrainingState
 from ._config import FEATURES, LABELS, Config, Options
 from ._split import check_label_rate, split
 
@@ -62,11 +62,11 @@ def run(dataset: str | Sequence[Data], **options: Unpack[Options]) -> Tuned:
 
     Example:
         >>> few = {"seeds": 1, "pretrain_epochs": 1, "epochs": 2}
-        >>> run("synthetic", pretraining="sega", **few).honest().candidates
+        >>> run("synthetic", pretraining="sega", **few).by_validation().candidates
         2
     """
     config = Config(**options)
-    with session(config.device) as place, forked(place.device):
+    with session(config.device) as place, preserve_rng(place.device):
         work = _Run(dataset, config, place)
         for seed in range(config.seeds):
             work.finish(seed)
@@ -117,22 +117,24 @@ class _Run:
 
     def finish(self, seed: int) -> None:
         """Do what is not on record yet for a seed."""
-        known = self.record.measured(seed)
+        known = self.record.seed_entry(seed)
         folds = known.setdefault("folds", {})
-        missing = agree([fold for fold in range(FOLDS) if str(fold) not in folds])
+        missing = broadcast_object(
+            [fold for fold in range(FOLDS) if str(fold) not in folds]
+        )
         if not missing:
-            known.update(agree(known))
+            known.update(broadcast_object(known))
             return
         encoder = self._pretrained(seed)
         bar = tqdm(missing, desc=f"Fine-tuning, seed {seed}", disable=None, leave=False)
         for fold in bar:
             folds[str(fold)] = self._fold(copy.deepcopy(encoder), seed, fold)
             self.record.save()
-        known.update(agree(known))
+        known.update(broadcast_object(known))
 
     def result(self) -> Tuned:
         """Return what all seeds have measured."""
-        seeds = [self.record.measured(seed) for seed in range(self.config.seeds)]
+        seeds = [self.record.seed_entry(seed) for seed in range(self.config.seeds)]
         curves = {
             part: np.array(
                 [[s["folds"][str(f)][part] for f in range(FOLDS)] for s in seeds]
@@ -147,27 +149,27 @@ class _Run:
         config = self.config
         torch.manual_seed(seed)
         encoder = ResGCN(self.in_channels, config.hidden_channels)
-        path = self.record.beside(f"seed{seed}.safetensors")
+        path = self.record.sibling_path(f"seed{seed}.safetensors")
         if config.pretraining == "none":
             return encoder
-        known = self.record.measured(seed)
-        if agree(path is not None and path.exists() and "history" in known):
+        known = self.record.seed_entry(seed)
+        if broadcast_object(path is not None and path.exists() and "history" in known):
             if path is not None:
                 load_encoder(path, encoder)
-            encoder.load_state_dict(agree(encoder.state_dict()))
+            encoder.load_state_dict(broadcast_object(encoder.state_dict()))
             return encoder
         generator = self.place.generator(seed)
         model = Contrast(
             encoder,
             config.view(),
-            None if self.view is None else fresh(self.view),
+            None if self.view is None else reset_copy(self.view),
             temperature=config.temperature,
             lr=config.pretrain_lr,
             generator=generator,
         ).to(self.place.device)
-        self.place.part_ways(seed)
+        self.place.seed_rank(seed)
         state = TrainingState(
-            self.record.beside(f"seed{seed}.state"),
+            self.record.sibling_path(f"seed{seed}.state"),
             [model],
             model.optimizers,
             [generator],
@@ -203,7 +205,7 @@ class _Run:
             encoder.out_channels,
             int(self.labels.max()) + 1,
         ).to(self.place.device)
-        self.place.part_ways(seed)
+        self.place.seed_rank(seed)
         return finetune(
             model,
             self.graphs,
@@ -215,7 +217,7 @@ class _Run:
             epochs=config.epochs,
             batch_size=config.batch_size,
             seed=seed,
-            state=self.record.beside(f"seed{seed}-fold{fold}.state"),
+            state=self.record.sibling_path(f"seed{seed}-fold{fold}.state"),
             device=self.place.device,
         )
 

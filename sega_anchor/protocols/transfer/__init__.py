@@ -2,7 +2,7 @@
 
     from sega_anchor.protocols import transfer
     transfer.pretrain("zinc.csv.gz", "checkpoints/sega", method="sega")
-    transfer.finetune("bbbp", "checkpoints/sega/epoch100.safetensors").honest()
+    transfer.finetune("bbbp", "checkpoints/sega/epoch100.safetensors").by_validation()
 
 Source: Hu et al., ICLR 2020, repository snap-stanford/pretrain-gnns; You et al.,
 NeurIPS 2020, repository Shen-Lab/GraphCL, transferLearning_MoleculeNet_PPI. SEGA's code

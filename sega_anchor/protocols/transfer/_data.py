@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 from torch_geometric.data import Data
 
-from ...datasets import PackedGraphs, load_molecules, load_proteins
-from ...datasets.smiles_store import file_digest, pack_smiles
-from ...datasets.tu import data_root
-from ...evaluate import scaffold_split, species_split
-from ...transforms import AddCodingTree
+from ...datasets import load_molecules, load_proteins, scaffold_split, species_split
+from ...datasets._files import data_root
+from ...datasets.molecules.pack_smiles import pack_smiles
+from ...loader import PackedGraphs
+from ...trees.transforms import AddCodingTree
+from ...utils.files import file_digest
 from ..prepare import checksum
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def unlabelled_graphs(source: str | Path, config: PretrainConfig) -> PackedGraph
         )
     graphs: Sequence[Data] = load_proteins(source, split="unsupervised")
     if config.method == "sega":
-        graphs = AddCodingTree(config.height, config.tree).over(
+        graphs = AddCodingTree(config.height, config.tree).map(
             graphs, threads=config.jobs
         )
     return PackedGraphs.of(graphs)

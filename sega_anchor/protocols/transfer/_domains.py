@@ -13,8 +13,8 @@ from torch_geometric.data import Data
 
 from ...augment import Augmentation, EdgePerturb, NodeDrop, RandomChoice, Subgraph
 from ...backbones import MoleculeGIN, ProteinGIN
-from ...minimise import Method as TreeMethod
-from ...view import AnchorView
+from ...nn.anchor_view import AnchorView
+from ...trees.build import TreeMethod
 
 DomainName = Literal["molecules", "proteins"]
 _ATOMS, _CHIRALITIES = 119, 4

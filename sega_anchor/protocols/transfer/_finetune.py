@@ -14,14 +14,14 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from tqdm import tqdm
 from typing_extensions import Unpack
 
-from ...distributed import Place, agree, forked, session
+from ...distributed import Place, broadcast_object, preserve_rng, session
 from ...evaluate import mean_roc_auc
 from ...profile import phase
 from ...report import Record, Tuned
-from ..checkpoint import load_encoder, read_about
-from ..finetuning import Classifier, Curves, Part
-from ..finetuning import finetune as tune
-from ..method import check_positive
+from ...training.checkpoint import load_encoder, read_about
+from ...training.finetuning import Classifier, Curves, Part
+from ...training.finetuning import finetune as tune
+from ...utils.checks import check_positive
 from ..semisupervised import LABELS
 from ..settings import check_device
 from ._data import labelled_graphs
@@ -121,16 +121,16 @@ def finetune(
         options: fields of :class:`FinetuneConfig`.
 
     Returns:
-        ROC-AUC after each epoch for each seed: ``honest()`` takes the epoch of the best
-        validation score, ``last()`` the last, as GraphCL's released code does. For
-        proteins "test" is the published "test_hard", beside "test_easy".
+        ROC-AUC after each epoch for each seed: ``by_validation()`` takes the epoch of
+        the best validation score, ``last()`` the last, as GraphCL's released code does.
+        For proteins "test" is the published "test_hard", beside "test_easy".
 
     Raises:
         ValueError: before any training, for data, weights or options that cannot be
             used.
     """
     config = FinetuneConfig(**options)
-    with session(config.device) as place, forked(place.device):
+    with session(config.device) as place, preserve_rng(place.device):
         work = _Run(dataset, checkpoint, config, place)
         for seed in range(config.seeds):
             work.finish(seed)
@@ -176,15 +176,15 @@ class _Run:
 
     def finish(self, seed: int) -> None:
         """Fine-tune with one seed, unless that is on record."""
-        known = self.record.measured(seed)
-        if agree("curves" not in known):
+        known = self.record.seed_entry(seed)
+        if broadcast_object("curves" not in known):
             known["curves"] = self._tune(seed)
             self.record.save()
-        known.update(agree(known))
+        known.update(broadcast_object(known))
 
     def result(self) -> Tuned:
         """Return what all seeds have measured."""
-        seeds = [self.record.measured(s)["curves"] for s in range(self.config.seeds)]
+        seeds = [self.record.seed_entry(s)["curves"] for s in range(self.config.seeds)]
         curves = {
             part: np.array([[curve[part]] for curve in seeds]) for part in seeds[0]
         }
@@ -198,7 +198,7 @@ class _Run:
         width = self.width * self.domain.parts
         model = Classifier(encoder, represent, width, data.labels.size(1))
         parts = {name: Part(index, _roc_auc) for name, index in data.scored.items()}
-        self.place.part_ways(seed)
+        self.place.seed_rank(seed)
         with tqdm(
             total=self.epochs,
             desc=f"Fine-tuning on {data.name}, seed {seed}",
@@ -216,7 +216,7 @@ class _Run:
                 epochs=self.epochs,
                 batch_size=config.batch_size,
                 seed=seed,
-                state=self.record.beside(f"seed{seed}.state"),
+                state=self.record.sibling_path(f"seed{seed}.state"),
                 device=self.place.device,
                 on_epoch=bar.update,
             )

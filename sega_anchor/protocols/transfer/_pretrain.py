@@ -10,18 +10,17 @@ from typing import Any, Literal, TypedDict, get_args
 import torch
 from typing_extensions import Unpack
 
-from ...distributed import Place, agree, forked, session
-from ...minimise import Method as TreeMethod
-from ...minimise import check_build
+from ...distributed import Place, broadcast_object, preserve_rng, session
 from ...profile import phase
-from ...report import write_atomically
-from ..checkpoint import save_encoder
-from ..contrast import Contrast
-from ..method import check_positive
-from ..pretraining import Epoch
-from ..pretraining import pretrain as train
+from ...training.checkpoint import save_encoder
+from ...training.contrast import Contrast
+from ...training.pretraining import Epoch
+from ...training.pretraining import pretrain as train
+from ...training.state import TrainingState
+from ...trees.build import TreeMethod, check_build
+from ...utils.checks import check_positive
+from ...utils.files import write_atomically
 from ..settings import check_device
-from ..state import TrainingState
 from ._data import unlabelled_graphs
 from ._domains import DOMAINS, DomainName
 
@@ -131,14 +130,14 @@ def pretrain(
 
     Returns:
         The checkpoint after the last epoch, for :func:`finetune` or for plain PyTorch:
-        see :func:`~sega_anchor.protocols.checkpoint.save_encoder`.
+        see :func:`~sega_anchor.training.checkpoint.save_encoder`.
 
     Raises:
         ValueError: before any training, for data or options that cannot be used, or a
             folder that holds another pre-training.
     """
     config = PretrainConfig(**options)
-    with session(config.device) as place, forked(place.device):
+    with session(config.device) as place, preserve_rng(place.device):
         return _pretrain(source, Path(folder), config, place)
 
 
@@ -160,7 +159,7 @@ def _pretrain(
         model.optimizers,
         [generator],
     )
-    if agree(last.exists() and log.exists()):
+    if broadcast_object(last.exists() and log.exists()):
         state.discard()  # if a kill came just before that
         return last
     if place.is_main:
@@ -205,7 +204,7 @@ def _model(config: PretrainConfig, place: Place) -> tuple[Contrast, torch.Genera
         generator=generator,
         leaves=domain.leaves,
     )
-    place.part_ways(config.seed)
+    place.seed_rank(config.seed)
     return model.to(place.device), generator
 
 

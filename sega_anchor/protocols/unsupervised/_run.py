@@ -8,13 +8,14 @@ from typing import Any
 import torch
 from torch_geometric.data import Data
 
-from ...datasets.loader import near
-from ...distributed import Place, agree, forked, session
+from ...distributed import Place, broadcast_object, preserve_rng, session
 from ...evaluate import Folding
+from ...loader.packed_loader import move_if_fits
+from ...nn.anchor_view import AnchorView
 from ...profile import phase
 from ...report import Evaluation, Record, Result
-from ...view import AnchorView
-from ..method import Method, describe
+from ...training.method import Method, describe
+from ...training.published import Published
 from ..prepare import (
     FOLDS,
     checksum,
@@ -26,7 +27,6 @@ from ..prepare import (
     pack,
     prepare,
 )
-from ..published import Published
 from ..settings import Settings
 from ._training import Training
 
@@ -55,7 +55,7 @@ def run(
     Raises:
         ValueError: before any training, for data or settings that cannot be used.
     """
-    with session(settings.device) as place, forked(place.device):
+    with session(settings.device) as place, preserve_rng(place.device):
         work = Run(method, dataset, anchor, config, settings, place)
         for seed in range(settings.seeds):
             work.finish(seed)
@@ -101,7 +101,7 @@ class Run:
         content = checksum(prepared)
         self.in_channels = prepared[0].x.size(1)
         self.place = place
-        self.graphs = near(pack(prepared), torch.device(place.device))
+        self.graphs = move_if_fits(pack(prepared), torch.device(place.device))
         description = {
             "method": method.name,
             "label": _label(method.title(config), self.view, settings, published),
@@ -121,9 +121,9 @@ class Run:
 
     def finish(self, seed: int) -> None:
         """Train with one seed, evaluating on the way, and add to the result."""
-        known = self.record.measured(seed)
+        known = self.record.seed_entry(seed)
         known.setdefault("evaluations", {})
-        if not agree(known.get("complete", False)):
+        if not broadcast_object(known.get("complete", False)):
             training = Training(self, seed)
             known["history"] = training.finish()
             if self.place.is_main:
@@ -134,8 +134,8 @@ class Run:
         elif self.place.is_main:
             self.result.embeddings.update(self.record.embeddings(seed))
         # Rank 0 has evaluated; the others learn of it here.
-        self.result.embeddings.update(agree(self.result.embeddings))
-        known.update(agree(known))
+        self.result.embeddings.update(broadcast_object(self.result.embeddings))
+        known.update(broadcast_object(known))
         self.result.history[seed] = known["history"]
         for key, scores in known["evaluations"].items():
             epoch, name = key.split("/")

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from tqdm import tqdm
 
-from ...datasets import PackedLoader
 from ...evaluate import svm_scores
+from ...loader import PackedLoader
 from ...profile import phase
-from ..checkpoint import save_encoder
-from ..prepare import FOLDS, fresh
-from ..state import TrainingState
+from ...training.checkpoint import save_encoder
+from ...training.state import TrainingState
+from ..prepare import FOLDS, reset_copy
 
 if TYPE_CHECKING:
     from ._run import Run
@@ -34,11 +34,11 @@ class Training:
         self.seed = seed
         place = run.place
         torch.manual_seed(seed)
-        view = None if run.view is None else fresh(run.view)
+        view = None if run.view is None else reset_copy(run.view)
         draws = place.generator(seed)
         self.model = run.method(run.in_channels, run.config, view, draws)
         self.model.to(place.device).share(place.device)
-        place.part_ways(seed)
+        place.seed_rank(seed)
         order = torch.Generator().manual_seed(seed)
         once = None
         if not run.shuffle:
@@ -55,7 +55,7 @@ class Training:
             ranks=place.ranks,
         )
         self.state = TrainingState(
-            run.record.beside(f"seed{seed}.state"),
+            run.record.sibling_path(f"seed{seed}.state"),
             [self.model],
             self.model.all_optimizers(),
             [draws, order],
@@ -114,7 +114,7 @@ class Training:
     def _keep(self) -> None:
         """Write the weights, which ``load_encoder(path, method)`` reads."""
         record = self.run.record
-        path = record.beside(f"seed{self.seed}-weights.safetensors")
+        path = record.sibling_path(f"seed{self.seed}-weights.safetensors")
         if path is not None:
             save_encoder(path, self.model, **record.config, seed=self.seed)
 
@@ -135,7 +135,7 @@ class Training:
         run = self.run
         assert run.labels is not None
         parts: dict[str, Any] = {"test": {}, "validation": {}, "cost": {}}
-        finished = run.record.measured(self.seed)["evaluations"]
+        finished = run.record.seed_entry(self.seed)["evaluations"]
         scores = finished.setdefault(f"{epoch}/{name}", parts)
         missing = [fold for fold in range(FOLDS) if str(fold) not in scores["test"]]
         bar.update(FOLDS - len(missing))

@@ -1,0 +1,93 @@
+"""The commands ``sega-anchor semisupervised``, ``pretrain`` and ``finetune``."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from jsonargparse import ArgumentParser, Namespace
+
+# What only one command needs is imported there, so that the others start soon.
+if TYPE_CHECKING:
+    from ..report import Tuned
+
+
+def add_semisupervised(parser: ArgumentParser) -> None:
+    """Add what ``semisupervised`` takes."""
+    from ..protocols.semisupervised import Config
+
+    parser.add_argument("dataset", type=str, help="TU set by name, or 'synthetic'")
+    parser.add_class_arguments(Config)
+    parser.set_defaults({"results": "results"})
+
+
+def semisupervised(chosen: Namespace) -> None:
+    """Run the semi-supervised protocol and print what comes out."""
+    from ..protocols import semisupervised as protocol
+
+    options = _options(chosen, protocol.Config)
+    _print(protocol.run(chosen.dataset, **options), "Accuracy")
+
+
+def add_pretrain(parser: ArgumentParser) -> None:
+    """Add what ``pretrain`` takes."""
+    from ..protocols.transfer import PretrainConfig
+
+    parser.add_argument(
+        "source", type=str, help="SMILES file, or folder of protein networks"
+    )
+    parser.add_argument("folder", type=str, help="folder for the checkpoints")
+    parser.add_class_arguments(PretrainConfig)
+
+
+def pretrain(chosen: Namespace) -> None:
+    """Pre-train an encoder and print where it is."""
+    from ..protocols import transfer
+
+    options = _options(chosen, transfer.PretrainConfig)
+    print(transfer.pretrain(chosen.source, chosen.folder, **options))
+
+
+def add_finetune(parser: ArgumentParser) -> None:
+    """Add what ``finetune`` takes."""
+    from ..protocols.transfer import FinetuneConfig
+
+    parser.add_argument(
+        "dataset",
+        type=str,
+        help="one of MoleculeNet's eight sets, CSV file of SMILES and labels, or "
+        "folder of protein networks",
+    )
+    parser.add_argument(
+        "--checkpoint",
+        type=str,
+        default=None,
+        help="weights to begin with; default: none, no pre-training",
+    )
+    parser.add_class_arguments(FinetuneConfig)
+    parser.set_defaults({"results": "results"})
+
+
+def finetune(chosen: Namespace) -> None:
+    """Fine-tune an encoder and print what comes out."""
+    from ..protocols import transfer
+
+    options = _options(chosen, transfer.FinetuneConfig)
+    result = transfer.finetune(chosen.dataset, chosen.checkpoint, **options)
+    _print(result, "Mean ROC-AUC over tasks")
+
+
+def _options(chosen: Namespace, config: type[Any]) -> dict[str, Any]:
+    return {field.name: chosen[field.name] for field in fields(config)}
+
+
+def _print(result: Tuned, what: str) -> None:
+    from ..report import tuned_table
+
+    print(tuned_table([result]))
+    print(
+        f"\n{what} in per cent, mean ± standard deviation over seeds; the epoch chosen "
+        "on validation is the number to believe."
+    )
+    if result.record is not None:
+        print(f"Record: {result.record}")

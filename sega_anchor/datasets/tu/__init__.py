@@ -1,0 +1,9 @@
+"""Graph classification sets of the TU collection, by name."""
+
+from .load import TU_NAMES as TU_NAMES
+from .load import load as load
+
+__all__ = [
+    "TU_NAMES",
+    "load",
+]

@@ -1,0 +1,133 @@
+"""Graph classification sets by name, from local archives before any download."""
+
+from __future__ import annotations
+
+import difflib
+import http.client
+import re
+import tempfile
+from pathlib import Path
+
+from torch_geometric.data import InMemoryDataset
+from torch_geometric.datasets import TUDataset
+
+from .._files import ARCHIVES, AnyPath, archive_folder, data_root, download
+from ..synthetic import SyntheticCommunities
+from ._archive import extract_archive, is_complete
+from ._raw import process_raw
+
+TU_NAMES = (
+    "NCI1",
+    "PROTEINS",
+    "DD",
+    "MUTAG",
+    "COLLAB",
+    "REDDIT-BINARY",
+    "REDDIT-MULTI-5K",
+    "IMDB-BINARY",
+    "IMDB-MULTI",
+    "github_stargazers",
+)
+"""The TU sets of the paper's tables; the last one is its GITHUB."""
+
+_SYNTHETIC = "synthetic"
+
+
+def load(
+    name: str,
+    *,
+    root: AnyPath | None = None,
+    archives: AnyPath | None = None,
+    use_node_attr: bool = False,
+) -> InMemoryDataset:
+    """Load a graph classification set by name.
+
+    ``"synthetic"`` gives :class:`SyntheticCommunities`, which needs no files. Every
+    other name is a TU set, read by PyG's ``TUDataset`` from ``ROOT/NAME``. What is not
+    there yet is taken from ``NAME.zip`` in the archives, and only without that
+    downloaded. Sets without node labels (COLLAB, REDDIT, IMDB) have no ``x``.
+
+    Args:
+        name: ``"synthetic"``, one of :data:`TU_NAMES`, or any other TU set of which
+            an archive or the raw files are at hand.
+        root: Folder in which sets are unpacked and cached. Default: the environment
+            variable ``SEGA_ANCHOR_DATA``, else ``~/.cache/sega_anchor``.
+        archives: Folder of archives ``NAME.zip``, each holding ``NAME/*.txt`` in the
+            raw TUDataset format. Default: the environment variable
+            ``SEGA_ANCHORARCHIVES``, else none.
+        use_node_attr: Whether ``x`` begins with the continuous node attributes, if
+            the set has any, before the one-hot node labels. Both settings share one
+            cache, from which attributes are cut at loading.
+
+    Returns:
+        The data set, with a label ``y`` of shape ``(1,)`` in every graph.
+
+    Raises:
+        ValueError: If the name is unknown, the archives folder does not exist, the
+            archive is corrupt or incomplete, or the download fails.
+
+    Source: Morris et al., "TUDataset" (2020); the paper's appendix C.
+
+    >>> load("synthetic")
+    SyntheticCommunities(num_graphs=300, seed=0)
+    >>> load("MUTAGG")
+    Traceback (most recent call last):
+    ValueError: unknown data set 'MUTAGG'; did you mean 'MUTAG'? ...
+    """
+    if name == _SYNTHETIC:
+        return SyntheticCommunities()
+    folder = archive_folder(archives)
+    home = data_root(root)
+    _prepare(name, home / name, folder)
+    return TUDataset(str(home), name, use_node_attr=use_node_attr)
+
+
+def _prepare(name: str, home: Path, folder: Path | None) -> None:
+    """Put into ``home`` what ``TUDataset`` looks for, so that it only has to load."""
+    raw = home / "raw"
+    archive = folder / f"{name}.zip" if folder else None
+    if archive is not None and not archive.is_file():
+        archive = None
+    # A name becomes part of paths: it must not lead out of the folders.
+    plain = re.fullmatch(r"\w[\w.+-]*", name, flags=re.ASCII) is not None
+    at_hand = plain and (archive is not None or is_complete(raw, name))
+    if name not in TU_NAMES and not at_hand:
+        raise ValueError(_unknown(name, folder))
+    if not is_complete(raw, name):
+        if archive is None:
+            _fetch(name, raw)
+        else:
+            extract_archive(archive, name, raw)
+    processed = home / "processed" / "data.pt"
+    if not processed.is_file():
+        # TUDataset's own reader needs far more memory and has no progress bar.
+        process_raw(raw, name, processed)
+
+
+def _unknown(name: str, folder: Path | None) -> str:
+    """The message for a name that is neither known nor at hand."""
+    local = [] if folder is None else [path.stem for path in folder.glob("*.zip")]
+    names = {known.lower(): known for known in (_SYNTHETIC, *TU_NAMES, *local)}
+    close = [names[n] for n in difflib.get_close_matches(name.lower(), list(names))]
+    guess = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
+    return (
+        f"unknown data set {name!r}; {guess}Known: {_SYNTHETIC}, "
+        f"{', '.join(TU_NAMES)}. For any other TU set put NAME.zip in a folder and "
+        f"give it with --archives DIR or {ARCHIVES}"
+    )
+
+
+def _fetch(name: str, raw: Path) -> None:
+    """Download the archive of a set and extract it."""
+    url = f"{TUDataset.url}/{name}.zip"
+    with tempfile.TemporaryDirectory() as temporary:
+        archive = Path(temporary, f"{name}.zip")
+        try:
+            download(url, archive)
+        except (OSError, http.client.HTTPException) as error:
+            raise ValueError(
+                f"cannot download {name!r} from {url} ({error}); without a network "
+                f"put {name}.zip in a folder and give it with --archives DIR or "
+                f"{ARCHIVES}"
+            ) from error
+        extract_archive(archive, name, raw)

@@ -1,0 +1,84 @@
+"""pack_dataset: a data set that does not fit into memory, packed on disk."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch.utils.data import DataLoader
+from torch_geometric.data import Dataset, OnDiskDataset
+from tqdm import tqdm
+
+from .on_disk import PackedWriter, open_packed
+from .packed_graphs import PackedGraphs
+
+
+def pack_dataset(
+    dataset: Dataset | OnDiskDataset,
+    folder: str | Path,
+    *,
+    workers: int = 0,
+    chunk: int = 1024,
+) -> PackedGraphs:
+    """Pack any PyG data set into a folder, once; batches are then cut from the disk.
+
+    Worker processes read the graphs and apply the data set's ``transform``, trees
+    included; memory holds a few chunks. A call that was interrupted goes on, one that
+    was finished is only opened::
+
+        dataset = MyGraphs(root, transform=anchor.transform)  # an OnDiskDataset
+        graphs = pack_dataset(dataset, "packed/mine", workers=8)
+        for batch in PackedLoader(graphs, 256, shuffle=True): ...
+
+    Args:
+        dataset: the graphs, all with the same attributes; the transform must give the
+            same each time.
+        folder: where they are packed; created if missing, nothing else may be in it.
+        workers: processes that read; 0 for none but this one.
+        chunk: graphs at once.
+
+    Returns:
+        The graphs, mapped from disk.
+
+    Raises:
+        ValueError: for an empty data set, graphs that do not pack, or a folder that
+            holds something else.
+
+    Example:
+        >>> import tempfile
+        >>> from sega_anchor.datasets import load
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     len(pack_dataset(load("synthetic"), folder))
+        300
+    """
+    if len(dataset) == 0:
+        raise ValueError("there are no graphs to pack")
+    about = {
+        "dataset": type(dataset).__name__,
+        "graphs": len(dataset),
+        "slice": zlib.crc32(np.array(dataset.indices()).tobytes()),
+        "transform": repr(dataset.transform),
+    }
+    writer = PackedWriter(folder, about)
+    done = int(writer.place.get("done", 0))
+    bar = tqdm(
+        total=len(dataset), initial=done, desc="Packing", disable=None, leave=False
+    )
+    with bar:
+        # PyG's loader takes a slice of an OnDiskDataset for the whole.
+        numbers: Any = range(done, len(dataset))
+        read = partial(_read, dataset)
+        for packed in DataLoader(numbers, chunk, num_workers=workers, collate_fn=read):
+            done += len(packed)
+            writer.append(packed, done=done)
+            bar.update(len(packed))
+    writer.finish()
+    return open_packed(folder)
+
+
+def _read(dataset: Dataset | OnDiskDataset, numbers: Sequence[int]) -> PackedGraphs:
+    return PackedGraphs.of([dataset[number] for number in numbers])

@@ -1,0 +1,112 @@
+"""Checkpoints: an encoder's weights and what they are, in one safetensors file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from ..utils.files import write_atomically
+
+_KEY = "sega_anchor"
+
+
+def save_encoder(path: str | Path, encoder: nn.Module, **about: Any) -> None:
+    """Write an encoder's weights, atomically.
+
+    The tensors bear the names of ``encoder.state_dict()``, which for molecules and
+    proteins are those of Hu et al.'s ``GNN``: plain PyTorch reads the file with
+    ``model.load_state_dict(safetensors.torch.load_file(path))``.
+
+    Args:
+        path: the file.
+        encoder: whose weights.
+        about: JSON-able description, kept in the header of the file.
+
+    Raises:
+        OSError: if the file cannot be written.
+    """
+    weights = {
+        k: v.detach().cpu().contiguous() for k, v in encoder.state_dict().items()
+    }
+    header = {_KEY: json.dumps(about, sort_keys=True)}
+    write_atomically(Path(path), save(weights, metadata=header))
+
+
+def load_encoder(path: str | Path, encoder: nn.Module) -> dict[str, Any]:
+    """Read an encoder's weights, ours or those published by others.
+
+    Args:
+        path: a safetensors file, or a ``.pth`` file that holds nothing but tensors.
+            Names may begin with ``gnn.`` or ``module.``; others than the encoder's,
+            such as heads, are passed over.
+        encoder: gets the weights.
+
+    Returns:
+        What :func:`save_encoder` was told of them, empty for other files.
+
+    Raises:
+        ValueError: if the file is missing, damaged, or lacks weights of this encoder.
+    """
+    path = Path(path)
+    found, about = _read(path)
+    plain = {_plain(name): value for name, value in found.items()}
+    wanted = encoder.state_dict()
+    missing = [name for name in wanted if name not in plain]
+    if missing:
+        raise ValueError(
+            f"checkpoint {str(path)!r} is not one of {type(encoder).__name__}: it "
+            f"lacks {len(missing)} of {len(wanted)} tensors, such as {missing[0]!r}; "
+            f"it has {sorted(plain)[:3]}"
+        )
+    for name, value in wanted.items():
+        if plain[name].shape != value.shape:
+            raise ValueError(
+                f"checkpoint {str(path)!r} does not fit: {name!r} has shape "
+                f"{tuple(plain[name].shape)}, the encoder {tuple(value.shape)}; give "
+                "the sizes it was trained with"
+            )
+    encoder.load_state_dict({name: plain[name] for name in wanted})
+    return about
+
+
+def read_about(path: str | Path) -> dict[str, Any]:
+    """Return what :func:`save_encoder` was told, empty for others' files.
+
+    Raises:
+        ValueError: if there is no such file or it cannot be read.
+    """
+    return _read(Path(path))[1]
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the tensors of a file and what is said of them."""
+    if not path.is_file():
+        raise ValueError(f"there is no checkpoint {str(path)!r}")
+    try:
+        with safe_open(path, framework="pt") as file:
+            header = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}
+        return tensors, json.loads(header.get(_KEY, "{}"))
+    except (SafetensorError, ValueError, OSError) as error:
+        reason = str(error)
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+        return {str(k): v for k, v in content.items() if isinstance(v, Tensor)}, {}
+    except Exception:
+        # torch's reader raises whatever it stumbles over.
+        raise ValueError(
+            f"checkpoint {str(path)!r} is damaged or of another kind ({reason}): give "
+            "a safetensors file, or a .pth file of tensors only"
+        ) from None
+
+
+def _plain(name: str) -> str:
+    for prefix in ("module.", "gnn."):
+        name = name.removeprefix(prefix)
+    return name

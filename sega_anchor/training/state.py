@@ -1,0 +1,162 @@
+"""TrainingState: where a training stood, so that a kill costs minutes."""
+
+from __future__ import annotations
+
+import copy
+import io
+import os
+import time
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+
+from ..distributed import all_gather_object, broadcast_object, count, rank
+from ..utils.files import write_atomically
+
+#: Seconds between two saves within an epoch.
+EVERY = 60.0
+_SELDOM = 20  # steps, or epochs, between two questions among several processes
+
+
+class TrainingState:
+    """A file that holds all that a training needs to go on with the same bits.
+
+    Modules, optimisers, generators (torch's own among them) and what the loop says of
+    its place. The file is replaced atomically, the one before it is kept, and nothing
+    in it is unpickled.
+
+    Args:
+        path: the file; None keeps nothing.
+        modules: what is trained.
+        optimizers: theirs.
+        generators: where augmentations draw from.
+
+    Example:
+        >>> state = TrainingState(None, [nn.Linear(1, 1)], [])
+        >>> state.save(epoch=3)
+        >>> state.load()
+        {}
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        modules: Sequence[nn.Module],
+        optimizers: Sequence[Optimizer],
+        generators: Sequence[torch.Generator] = (),
+    ) -> None:
+        self.path = path
+        self.modules = modules
+        self.optimizers = optimizers
+        self.generators = generators
+        self._saved = time.monotonic()
+        self._asked = 0
+
+    def is_due(self) -> bool:
+        """Return whether the last save lies so far back that it is time for another."""
+        self._asked += 1
+        if count() > 1 and self._asked % _SELDOM:
+            return False  # to agree takes a message
+        return broadcast_object(
+            self.path is not None and time.monotonic() - self._saved > EVERY
+        )
+
+    def save(self, **place: Any) -> None:
+        """Write everything, with what the loop wants to know again.
+
+        Of a training on several processes, rank 0 writes for all: each calls this.
+        """
+        if not broadcast_object(self.path is not None):
+            return
+        streams = all_gather_object(self._streams())
+        if self.path is not None:
+            buffer = io.BytesIO()
+            torch.save({"place": place, "streams": streams, **self._content()}, buffer)
+            if self.path.exists():
+                os.replace(self.path, self._previous(self.path))
+            write_atomically(self.path, buffer.getvalue())
+        self._saved = time.monotonic()
+
+    def load(self) -> dict[str, Any]:
+        """Put everything back; return what the loop had said, or nothing.
+
+        A file that cannot be read as such a state is left out with a warning: the one
+        before it is used, or else the training begins anew.
+        """
+        found: dict[str, Any] | None = None
+        if self.path is not None:
+            for path in (self.path, self._previous(self.path)):
+                found = found or self._read(path)
+        found = broadcast_object(found)
+        if found is None:
+            return {}
+        self._restore(found, found["streams"][rank()])
+        return dict(found["place"])
+
+    def discard(self) -> None:
+        """Delete the file: the training is finished."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+            self._previous(self.path).unlink(missing_ok=True)
+
+    def _previous(self, path: Path) -> Path:
+        return path.with_name(f"{path.name}.previous")
+
+    def _read(self, path: Path) -> dict[str, Any] | None:
+        """Return the content of a file, or None if it is missing or unfit."""
+        if not path.exists():
+            return None
+        before = copy.deepcopy(self._content()), self._streams()
+        try:
+            content = torch.load(path, map_location="cpu", weights_only=True)
+            if len(content["streams"]) != count():
+                raise ValueError(
+                    f"it is of {len(content['streams'])} processes, here are {count()}"
+                )
+            self._restore(content, content["streams"][0])
+            dict(content["place"])
+        except Exception as error:
+            # torch's reader raises whatever it stumbles over.
+            warnings.warn(
+                f"{path} is no state of this training ({error}); going on from the "
+                "one before it, or starting again",
+                stacklevel=3,
+            )
+            return None
+        finally:
+            self._restore(*before)
+        return dict(content)
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "modules": [module.state_dict() for module in self.modules],
+            "optimizers": [one.state_dict() for one in self.optimizers],
+        }
+
+    def _streams(self) -> dict[str, Any]:
+        """Return where the random numbers of this process stand."""
+        gpu = torch.cuda.is_available()
+        return {
+            "generators": [one.get_state() for one in self.generators],
+            "global": torch.get_rng_state(),
+            "cuda": torch.cuda.get_rng_state() if gpu else None,
+        }
+
+    def _restore(self, content: dict[str, Any], streams: dict[str, Any]) -> None:
+        for module, values in zip(self.modules, content["modules"], strict=True):
+            module.load_state_dict(values)
+        pairs = zip(self.optimizers, content["optimizers"], strict=True)
+        for optimizer, values in pairs:
+            optimizer.load_state_dict(values)
+        for generator, values in zip(
+            self.generators, streams["generators"], strict=True
+        ):
+            generator.set_state(values)
+        torch.set_rng_state(streams["global"])
+        if streams["cuda"] is not None:
+            torch.cuda.set_rng_state(streams["cuda"])

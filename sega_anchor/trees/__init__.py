@@ -1,0 +1,31 @@
+"""Coding trees of small structural entropy; nothing here knows of training."""
+
+from .build import TreeMethod
+from .build import build_coding_tree as build_coding_tree
+from .build import check_build as check_build
+from .build_many import build_coding_trees as build_coding_trees
+from .coding_tree import CodingTree as CodingTree
+from .edge_list import read_edge_list as read_edge_list
+from .entropy import structural_entropy as structural_entropy
+from .levels import TreeLevels as TreeLevels
+from .levels import has_tree as has_tree
+from .levels import tree_levels as tree_levels
+from .transforms import AddCodingTree as AddCodingTree
+from .transforms import AddRandomTree as AddRandomTree
+from .transforms import AddTree as AddTree
+
+__all__ = [
+    "AddCodingTree",
+    "AddRandomTree",
+    "AddTree",
+    "CodingTree",
+    "TreeLevels",
+    "TreeMethod",
+    "build_coding_tree",
+    "build_coding_trees",
+    "check_build",
+    "has_tree",
+    "read_edge_list",
+    "structural_entropy",
+    "tree_levels",
+]

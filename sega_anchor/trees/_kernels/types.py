@@ -1,0 +1,62 @@
+"""What the kernels pass around: flat arrays under names."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Whole = int | np.int64
+
+
+class CSR(NamedTuple):
+    """A symmetric graph without loops, in compressed rows, columns in order."""
+
+    indptr: Ints
+    indices: Ints
+    weight: Floats
+
+
+class Dendrogram(NamedTuple):
+    """A growing tree over node ids: the leaves first, then in order of creation.
+
+    ``parent`` is -1 at the top, ``inner[a]`` the weight of the edges that meet in
+    ``a``: between its children. Children come before parents.
+    """
+
+    parent: Ints
+    volume: Floats
+    inner: Floats
+    made: Ints  # (1,), how many nodes there are
+
+
+class Levels(NamedTuple):
+    """A tree whose branches are equally long; row j is level j, some ids unused.
+
+    ``up[j, a]`` is the parent of ``a``, ``cross[j, a]`` the weight of the edges that
+    meet in ``a``, ``log[j, a]`` the logarithm of its volume.
+    """
+
+    up: Ints
+    vol: Floats
+    cross: Floats
+    log: Floats
+    children: Ints
+    size: Ints  # (height + 1,): the ids in use at each level lie below
+
+
+@njit(cache=True, nogil=True)
+def new_dendrogram(vol: Floats) -> Dendrogram:
+    """Return a dendrogram of leaves alone, with room for all that may be merged."""
+    n = vol.size
+    parent = np.full(2 * n, -1, np.int64)
+    volume = np.empty(2 * n)
+    volume[:n] = vol
+    count = np.empty(1, np.int64)
+    count[0] = n
+    return Dendrogram(parent, volume, np.zeros(2 * n), count)

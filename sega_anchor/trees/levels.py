@@ -1,0 +1,158 @@
+"""TreeLevels: the coding trees of a batch, sliced by level for message passing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from .. import _kernels
+
+REBUILD = (
+    "The graph has changed since its tree was built. Apply the transform "
+    "(AnchorView.transform, AddCodingTree) after the change, or delete "
+    "data.tree_parent and data.tree_level"
+)
+NO_TREE = f"tree_parent does not describe trees. {REBUILD}"
+
+
+@dataclass(frozen=True)
+class TreeLevels:
+    """Indices that carry sums from the vertices of a batch of trees up to the roots.
+
+    Args:
+        parents: one LongTensor ``(num_nodes_at_level,)`` for each level below the
+            root: the position of each node's parent among the nodes one level up.
+        graphs: one LongTensor for each level, root included: the graph of each node.
+        num_graphs: number of trees.
+    """
+
+    parents: list[Tensor]
+    graphs: list[Tensor]
+    num_graphs: int
+
+    @property
+    def height(self) -> int:
+        """Level of the roots."""
+        return len(self.parents)
+
+
+def has_tree(data: Data) -> bool:
+    """Return whether the graph or batch carries coding trees."""
+    return "tree_parent" in data and "tree_level" in data
+
+
+def tree_levels(data: Data, height: int) -> TreeLevels:
+    """Slice the trees that a graph or batch carries by level.
+
+    A tree rides as two vectors, :obj:`tree_level` and :obj:`tree_parent`; the latter
+    says how many places behind a node its parent stands (0 at the root), so that plain
+    concatenation batches trees and plain slicing takes them apart again.
+
+    Args:
+        data: a graph or batch that went through ``AddCodingTree``.
+        height: the level of the roots that the caller expects.
+
+    Returns:
+        The levels, vertices in the order of ``data.x``.
+
+    Raises:
+        ValueError: if a tree does not fit its graph (nodes were dropped or added after
+            it was built) or has another height.
+
+    Example:
+        >>> import torch
+        >>> from sega_anchor import AddCodingTree
+        >>> path = Data(edge_index=torch.tensor([[0, 1, 2], [1, 2, 3]]), num_nodes=4)
+        >>> levels = tree_levels(AddCodingTree(height=2)(path), height=2)
+        >>> levels.parents
+        [tensor([0, 0, 1, 1]), tensor([0, 0])]
+    """
+    level, offset = data.tree_level, data.tree_parent
+    if level.shape != offset.shape or not level.numel():
+        raise ValueError(
+            f"tree_level and tree_parent differ in shape: {tuple(level.shape)} and "
+            f"{tuple(offset.shape)}. {REBUILD}"
+        )
+    slicing = _slice_on_cpu if level.device.type == "cpu" else _slice_anywhere
+    levels = slicing(level.long(), offset.long(), height)
+    _check_sizes(data, levels)
+    return levels
+
+
+def _slice_on_cpu(level: Tensor, offset: Tensor, height: int) -> TreeLevels:
+    """Slice trees with a compiled kernel."""
+    levels, offsets = level.contiguous().numpy(), offset.contiguous().numpy()
+    count = np.zeros(height + 1, np.int64)
+    fits = _kernels.count_levels(levels, count)
+    if not fits or not count[height]:
+        raise ValueError(_wrong_height(level, height))
+    start = np.concatenate([[0], np.cumsum(count)])
+    position, parent, graph = np.empty((3, len(levels)), np.int64)
+    if not _kernels.slice_levels(levels, offsets, start, position, parent, graph):
+        raise ValueError(NO_TREE)
+    size = count.tolist()
+    return TreeLevels(
+        list(torch.split(torch.from_numpy(parent[: start[-2]]), size[:-1])),
+        list(torch.split(torch.from_numpy(graph), size)),
+        size[-1],
+    )
+
+
+def _slice_anywhere(level: Tensor, offset: Tensor, height: int) -> TreeLevels:
+    """Slice trees with torch alone, on any device."""
+    nodes = [(level == i).nonzero().view(-1) for i in range(height + 1)]
+    if sum(at.numel() for at in nodes) < level.numel() or not nodes[-1].numel():
+        raise ValueError(_wrong_height(level, height))
+    position = torch.empty_like(level)
+    for at in nodes:
+        position[at] = torch.arange(at.numel(), device=at.device)
+    is_root = level == height
+    tree = is_root.cumsum(0) - is_root.long()
+    parent = torch.arange(level.numel(), device=level.device) + offset
+    up = parent.clamp(0, level.numel() - 1)
+    child = (parent == up) & (level[up] == level + 1) & (tree[up] == tree)
+    if not bool((is_root | child).all() & is_root[-1]):
+        raise ValueError(NO_TREE)
+    graphs = [tree[at] for at in nodes]
+    return TreeLevels(
+        [position[up[at]] for at in nodes[:-1]], graphs, graphs[-1].numel()
+    )
+
+
+def _wrong_height(level: Tensor, height: int) -> str:
+    return (
+        f"the trees have height {int(level.max())}, but height {height} was asked for: "
+        f"build them with AddCodingTree(height={height})"
+    )
+
+
+def _check_sizes(data: Data, levels: TreeLevels) -> None:
+    """Refuse trees that do not stand on the graphs they came with."""
+    vertices = torch.bincount(levels.graphs[0], minlength=levels.num_graphs)
+    sizes = _graph_sizes(data)
+    if vertices.shape != sizes.shape or not torch.equal(vertices, sizes):
+        wrong = (
+            int((vertices != sizes).nonzero()[0])
+            if vertices.shape == sizes.shape
+            else min(vertices.numel(), sizes.numel()) - 1
+        )
+        raise ValueError(
+            f"the coding tree of graph {wrong} has {int(vertices[wrong])} leaves, but "
+            f"the graph has {int(sizes[wrong])} nodes. {REBUILD}"
+        )
+
+
+def _graph_sizes(data: Data) -> Tensor:
+    """Return the number of nodes of each graph."""
+    batch = data.batch if "batch" in data else None
+    if batch is None:
+        return torch.tensor([data.num_nodes], device=data.tree_level.device)
+    ptr = data.ptr if "ptr" in data else None
+    if ptr is not None and ptr[-1] == batch.numel():
+        sizes: Tensor = ptr.diff()
+        return sizes
+    return torch.bincount(batch)

@@ -1,0 +1,259 @@
+"""AddCodingTree and AddRandomTree: give each graph its tree, as PyG transforms."""
+
+from __future__ import annotations
+
+import copy
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
+from torch_geometric.data.datapipes import functional_transform
+from torch_geometric.data.storage import GlobalStorage
+from torch_geometric.transforms import BaseTransform
+from typing_extensions import override
+
+from . import _kernels
+from ._flatten import one_by_one
+from .build import TreeMethod, build_coding_tree, check_build
+from .build_many import Folder, build_coding_trees
+from .coding_tree import CodingTree
+
+# PyG registers Data itself, but not the plain containers inside a saved graph, which
+# torch.load(weights_only=True) needs as well.
+torch.serialization.add_safe_globals([DataEdgeAttr, DataTensorAttr, GlobalStorage])
+
+
+class AddTree(BaseTransform, ABC):  # type: ignore[misc]
+    """Base of the transforms that give a graph, or each graph of a batch, a tree.
+
+    The tree rides as :obj:`data.tree_parent` (how many places behind each tree node
+    its parent stands, 0 at the root) and :obj:`data.tree_level`, both
+    ``(num_tree_nodes,)``. They survive batching, un-batching, caching and saving as
+    plain tensors of a plain ``Data``. To write another one, define ``height``,
+    ``tree`` and ``__repr__``.
+    """
+
+    height: int
+    weight: str | None = None
+
+    @abstractmethod
+    def tree(self, data: Data) -> CodingTree:
+        """Build the tree of a single graph."""
+
+    def map(
+        self,
+        graphs: Sequence[Data],
+        *,
+        threads: int | None = None,
+        cache: Folder | None = None,
+    ) -> list[Data]:
+        """Attach trees to a whole data set, of which each graph is read once.
+
+        Args:
+            graphs: graphs or a PyG data set; left as they are.
+            threads: as in :func:`~sega_anchor.build_coding_trees`, for transforms that
+                can use them.
+            cache: likewise.
+
+        Returns:
+            The graphs with their trees, ready for a ``DataLoader``.
+        """
+        return [self(data) for data in one_by_one(graphs, "Building trees")]
+
+    @override
+    def forward(self, data: Data) -> Data:
+        """Attach the tree; a batch gets one for each of its graphs."""
+        if "batch" in data and data.batch is not None:
+            return self._batch(data)
+        return attach(data, self.tree(data))
+
+    def _batch(self, data: Data) -> Data:
+        edge_index = _edge_index(data).cpu()
+        batch = data.batch.cpu()
+        sizes = torch.bincount(batch, minlength=data.num_graphs)
+        first = sizes.cumsum(0) - sizes
+        owner = batch[edge_index[0]]
+        order = owner.argsort(stable=True)
+        edges = torch.bincount(owner, minlength=data.num_graphs).tolist()
+        graphs = []
+        for i, columns in enumerate(order.split(edges)):
+            local = edge_index[:, columns] - first[i]
+            graph = Data(edge_index=local, num_nodes=int(sizes[i]))
+            if self.weight is not None and self.weight in data:
+                graph[self.weight] = data[self.weight].cpu()[columns]
+            graphs.append(self(graph))
+        for key in ("tree_parent", "tree_level"):
+            data[key] = torch.cat([g[key] for g in graphs]).to(data.batch.device)
+        return data
+
+
+@functional_transform("add_coding_tree")
+class AddCodingTree(AddTree):
+    r"""Build the coding tree of a graph and attach it.
+
+    Use it as ``transform``, as ``pre_transform``, on single graphs or on batches.
+
+    Args:
+        height: level of the root, at least 2. (default: :obj:`3`)
+        method: see :func:`~sega_anchor.build_coding_tree`.
+        weight: name of an edge attribute that holds edge weights; default: unweighted.
+
+    Raises:
+        ValueError: for a height, a method or weights that cannot be used.
+
+    Example:
+        >>> data = Data(edge_index=torch.tensor([[0, 1, 2], [1, 2, 3]]), num_nodes=4)
+        >>> AddCodingTree(height=2)(data).tree_level
+        tensor([0, 0, 0, 0, 1, 1, 2])
+    """
+
+    def __init__(
+        self,
+        height: int = 3,
+        method: TreeMethod = "refined",
+        weight: str | None = None,
+    ) -> None:
+        check_build(height, method)
+        self.height = height
+        self.method = method
+        self.weight = weight
+
+    @override
+    def tree(self, data: Data) -> CodingTree:
+        """Build the tree."""
+        weight = None
+        if self.weight is not None:
+            weight = data[self.weight] if self.weight in data else None
+            if weight is None:
+                raise ValueError(f"the graph has no edge attribute {self.weight!r}")
+        return build_coding_tree(
+            _edge_index(data),
+            data.num_nodes,
+            weight,
+            height=self.height,
+            method=self.method,
+        )
+
+    @override
+    def map(
+        self,
+        graphs: Sequence[Data],
+        *,
+        threads: int | None = None,
+        cache: Folder | None = None,
+    ) -> list[Data]:
+        """Attach trees to a whole data set, built on all cores.
+
+        Each graph gets the tree that the transform gives it alone; see
+        :func:`~sega_anchor.build_coding_trees` for arguments and errors.
+
+        Example:
+            >>> path = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
+            >>> AddCodingTree(height=2).map([path, path])[1].tree_level
+            tensor([0, 0, 0, 1, 1, 2])
+        """
+        if type(self) is not AddCodingTree:  # may build other trees
+            return super().map(graphs)
+        seen = [copy.copy(data) for data in one_by_one(graphs)]
+        trees = build_coding_trees(
+            seen,
+            self.height,
+            method=self.method,
+            weight=self.weight,
+            threads=threads,
+            cache=cache,
+        )
+        return [attach(data, tree) for data, tree in zip(seen, trees, strict=True)]
+
+    @override
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(height={self.height}, method={self.method!r}, "
+            f"weight={self.weight!r})"
+        )
+
+
+@functional_transform("add_random_tree")
+class AddRandomTree(AddTree):
+    r"""Attach a randomly balanced tree: the paper's RBBT ablation.
+
+    The vertices are put in random order and cut into ``branching`` parts of equal size
+    (within one), each part again, until level 1. The paper names a "randomly balanced
+    binary tree with height two" and publishes no code: two groups of random vertices
+    is our reading. The tree depends on the seed and on the graph, not on the order in
+    which graphs come.
+
+    Args:
+        height: level of the root, at least 2. (default: :obj:`2`)
+        seed: a non-negative integer. (default: :obj:`0`)
+        branching: parts at each cut, at least 2. (default: :obj:`2`)
+
+    Raises:
+        ValueError: for a height or branching below 2 or a negative seed.
+
+    Example:
+        >>> data = Data(edge_index=torch.tensor([[0, 1, 2], [1, 2, 3]]), num_nodes=4)
+        >>> AddRandomTree(height=2, seed=0)(data).tree_level
+        tensor([0, 0, 0, 0, 1, 1, 2])
+    """
+
+    def __init__(self, height: int = 2, seed: int = 0, branching: int = 2) -> None:
+        check_build(height, "authors")
+        if branching < 2:
+            raise ValueError(f"branching must be at least 2, got {branching!r}")
+        if seed < 0:
+            raise ValueError(f"seed must not be negative, got {seed!r}")
+        self.height = height
+        self.branching = branching
+        self.seed = seed
+
+    @override
+    def tree(self, data: Data) -> CodingTree:
+        """Build the tree."""
+        n = data.num_nodes
+        if not n:
+            raise ValueError("a graph needs at least one vertex, got none")
+        content = _edge_index(data).cpu().contiguous().numpy().tobytes()
+        random = np.random.default_rng([self.seed, n, zlib.crc32(content)])
+        rank = random.permutation(n)
+        labels = [
+            rank * min(self.branching ** (self.height - level), n) // n
+            for level in range(1, self.height)
+        ]
+        parent, level = _kernels.tree_arrays(np.stack(labels).astype(np.int64))
+        return CodingTree(torch.from_numpy(parent), torch.from_numpy(level))
+
+    @override
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(height={self.height}, seed={self.seed}, "
+            f"branching={self.branching})"
+        )
+
+
+def attach(data: Data, tree: CodingTree) -> Data:
+    """Store a tree on its graph (see :func:`~sega_anchor.trees.levels.tree_levels`)."""
+    if tree.num_vertices != data.num_nodes:
+        raise ValueError(
+            f"the tree has {tree.num_vertices} leaves, but the graph has "
+            f"{data.num_nodes} nodes: build the tree from this graph"
+        )
+    place = torch.arange(tree.parent.numel())
+    offset = tree.parent - place
+    offset[-1] = 0
+    device = data.edge_index.device if data.edge_index is not None else None
+    data.tree_parent = offset.to(device)
+    data.tree_level = tree.level.to(device)
+    return data
+
+
+def _edge_index(data: Data) -> Tensor:
+    edge_index: Tensor | None = data.edge_index
+    if edge_index is None:
+        raise ValueError(f"the graph has no edge_index, got {data}")
+    return edge_index

@@ -1,0 +1,21 @@
+"""What every folder may use: sums, files and checks."""
+
+from .checks import check_positive as check_positive
+from .files import file_digest as file_digest
+from .files import write_atomically as write_atomically
+from .scatter import pool as pool
+from .scatter import prefix_sum as prefix_sum
+from .scatter import sum_neighbours as sum_neighbours
+from .scatter import sum_rows as sum_rows
+from .scatter import take_rows as take_rows
+
+__all__ = [
+    "check_positive",
+    "file_digest",
+    "pool",
+    "prefix_sum",
+    "sum_neighbours",
+    "sum_rows",
+    "take_rows",
+    "write_atomically",
+]

@@ -1,0 +1,252 @@
+"""Sums over neighbours and over the rows of a group, what message passing is made of.
+
+On a CPU they run without a vector per edge: the messages of a batch of dense graphs are
+a hundred times larger than its nodes, and writing them was most of a training step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd import Function
+from torch_geometric.utils import scatter
+
+from .. import _kernels
+
+
+def prefix_sum(count: Tensor) -> Tensor:
+    """Return the sum of what comes before each entry, and of everything.
+
+    Example:
+        >>> prefix_sum(torch.tensor([2, 3]))
+        tensor([0, 2, 5])
+    """
+    return torch.nn.functional.pad(count.cumsum(0), (1, 0))
+
+
+def sum_rows(x: Tensor, index: Tensor, num_rows: int) -> Tensor:
+    r"""Return the sum of the rows of each group, ``(num_rows, channels)``.
+
+    .. math:: y_g = \sum_{i : index_i = g} x_i
+
+    Adds in the order of the rows, so the same bits come with any number of threads.
+
+    Args:
+        x: ``(n, channels)``.
+        index: the group of each row, from 0, ``(n,)``.
+        num_rows: number of groups.
+
+    Raises:
+        ValueError: if there are more or fewer indices than rows; on a CPU also if an
+            index names no group.
+
+    Example:
+        >>> x = torch.tensor([[1.0], [2.0], [4.0]])
+        >>> sum_rows(x, torch.tensor([0, 1, 0]), 2).view(-1)
+        tensor([5., 2.])
+    """
+    if index.shape != x.shape[:1]:
+        raise ValueError(
+            f"index must name the group of each of {len(x)} rows, got shape "
+            f"{tuple(index.shape)}"
+        )
+    if not _compiled(x):
+        summed: Tensor = scatter(x, index, 0, num_rows, "sum")
+        return summed
+    total: Tensor = _SumRows.apply(x, index, num_rows)  # type: ignore[no-untyped-call]
+    return total
+
+
+def pool(
+    x: Tensor, graph: Tensor | None, num_graphs: int | None = None, mean: bool = False
+) -> Tensor:
+    """Return the sum, or the mean, of the nodes of each graph.
+
+    Args:
+        x: ``(num_nodes, channels)``.
+        graph: the graph of each node, ``(num_nodes,)``; None if there is one graph.
+        num_graphs: how many; default as many as ``graph`` names.
+        mean: divide by the number of nodes; a graph without nodes gets 0.
+
+    Returns:
+        ``(num_graphs, channels)``.
+
+    Example:
+        >>> pool(torch.tensor([[1.0], [3.0]]), torch.tensor([0, 0]), 1, mean=True)
+        tensor([[2.]])
+    """
+    if graph is None:
+        return x.mean(0, keepdim=True) if mean else x.sum(0, keepdim=True)
+    if num_graphs is None:
+        num_graphs = int(graph.max()) + 1 if graph.numel() else 0
+    total = sum_rows(x, graph, num_graphs)
+    if not mean:
+        return total
+    count = graph.bincount(minlength=num_graphs).clamp(min=1)
+    return total / count.to(total.dtype).unsqueeze(1)
+
+
+def take_rows(x: Tensor, index: Tensor) -> Tensor:
+    """Return rows of x; the gradient is :func:`sum_rows` of the gradients.
+
+    Example:
+        >>> take_rows(torch.tensor([[1.0], [2.0]]), torch.tensor([1, 1])).view(-1)
+        tensor([2., 2.])
+    """
+    if not _compiled(x):
+        return x.index_select(0, index)
+    taken: Tensor = _TakeRows.apply(x, index)  # type: ignore[no-untyped-call]
+    return taken
+
+
+def sum_neighbours(
+    x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None
+) -> Tensor:
+    r"""Return the sum over the sources of each node's edges, ``(n, channels)``.
+
+    .. math:: y_i = \sum_{(j, i) \in E} w_{ji} x_j
+
+    Args:
+        x: one row per node, ``(n, channels)``.
+        edge_index: sources and targets, ``(2, num_edges)``.
+        edge_weight: ``(num_edges,)``; default 1.
+
+    Raises:
+        ValueError: if there are more or fewer weights than edges; on a CPU also if an
+            edge names no node.
+
+    Example:
+        >>> edge_index = torch.tensor([[0, 1], [2, 2]])
+        >>> sum_neighbours(torch.tensor([[1.0], [2.0], [4.0]]), edge_index).view(-1)
+        tensor([0., 0., 3.])
+    """
+    source, target = edge_index.unbind()
+    if edge_weight is not None and edge_weight.shape != source.shape:
+        raise ValueError(
+            f"edge_weight must have shape {tuple(source.shape)}, one for each edge, "
+            f"got {tuple(edge_weight.shape)}"
+        )
+    if _compiled(x) and edge_weight is None:
+        near: Tensor = _SumNeighbours.apply(x, source, target)  # type: ignore[no-untyped-call]
+        return near
+    if _compiled(x) and edge_weight is not None and edge_weight.dtype == x.dtype:
+        weighted: Tensor = _SumWeighted.apply(x, source, target, edge_weight)  # type: ignore[no-untyped-call]
+        return weighted
+    message = x.index_select(0, source)
+    if edge_weight is not None:
+        message = message * edge_weight.unsqueeze(1)
+    summed: Tensor = scatter(message, target, 0, x.size(0), "sum")
+    return summed
+
+
+def _compiled(x: Tensor) -> bool:
+    """Whether the compiled kernels take this matrix."""
+    kind = x.dtype in (torch.float32, torch.float64)
+    plain = kind and x.device.type == "cpu" and x.dim() == 2
+    return plain and not torch.compiler.is_compiling()
+
+
+def _add(num_rows: int, x: Tensor, to: Tensor, of: Tensor) -> Tensor:
+    out = x.new_zeros(num_rows, x.size(1))
+    _check(_kernels.add_rows(*map(_array, (out, x, to, of))), num_rows, x, to, of)
+    return out
+
+
+def _add_weighted(x: Tensor, to: Tensor, of: Tensor, weight: Tensor) -> Tensor:
+    out = x.new_zeros(x.shape)
+    bad = _kernels.add_weighted_rows(*map(_array, (out, x, to, of, weight)))
+    _check(bad, x.size(0), x, to, of)
+    return out
+
+
+def _check(bad: int, num_rows: int, x: Tensor, to: Tensor, of: Tensor) -> None:
+    if bad >= 0:
+        raise ValueError(
+            f"entry {bad} names row {int(of[bad])} of {x.size(0)} and row "
+            f"{int(to[bad])} of {num_rows}: edge_index and batch must fit the nodes"
+        )
+
+
+def _array(x: Tensor) -> Any:
+    return x.detach().contiguous().numpy()
+
+
+# Each backward is made of the functions above, so that it can be differentiated too.
+
+
+class _SumRows(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, index: Tensor, num_rows: int) -> Tensor:
+        ctx.save_for_backward(index)
+        place = torch.arange(len(index))
+        return _add(num_rows, x, index, place)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        return take_rows(gradient, *ctx.saved_tensors), None, None
+
+
+class _TakeRows(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, index: Tensor) -> Tensor:
+        ctx.save_for_backward(index)
+        ctx.num_rows = x.size(0)
+        return x.index_select(0, index)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (index,) = ctx.saved_tensors
+        return sum_rows(gradient, index, ctx.num_rows), None
+
+
+class _SumNeighbours(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, source: Tensor, target: Tensor) -> Tensor:
+        ctx.save_for_backward(source, target)
+        return _add(x.size(0), x, target, source)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        source, target = ctx.saved_tensors
+        back: Tensor = _SumNeighbours.apply(gradient, target, source)  # type: ignore[no-untyped-call]
+        return back, None, None
+
+
+class _SumWeighted(Function):
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, source: Tensor, target: Tensor, weight: Tensor
+    ) -> Tensor:
+        ctx.save_for_backward(x, source, target, weight)
+        return _add_weighted(x, target, source, weight)
+
+    @staticmethod
+    def backward(
+        ctx: Any, gradient: Tensor
+    ) -> tuple[Tensor | None, None, None, Tensor | None]:
+        x, source, target, weight = ctx.saved_tensors
+        back = of_weight = None
+        if ctx.needs_input_grad[0]:
+            back = _SumWeighted.apply(gradient, target, source, weight)  # type: ignore[no-untyped-call]
+        if ctx.needs_input_grad[3]:
+            of_weight = _DotRows.apply(x, gradient, source, target)  # type: ignore[no-untyped-call]
+        return back, None, None, of_weight
+
+
+class _DotRows(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, y: Tensor, of_x: Tensor, of_y: Tensor) -> Tensor:
+        ctx.save_for_backward(x, y, of_x, of_y)
+        out = x.new_zeros(len(of_x))
+        _kernels.dot_rows(*map(_array, (out, x, y, of_x, of_y)))
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        x, y, of_x, of_y = ctx.saved_tensors
+        scaled = gradient.unsqueeze(1)
+        of_first = sum_rows(take_rows(y, of_y) * scaled, of_x, len(x))
+        of_second = sum_rows(take_rows(x, of_x) * scaled, of_y, len(y))
+        return of_first, of_second, None, None

@@ -1,0 +1,107 @@
+"""Data sets on disk: packed by worker processes, and through PyG's own loader."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch_geometric.data import Batch, Data, OnDiskDataset
+from torch_geometric.loader import DataLoader
+
+from sega_anchor import AddCodingTree, AnchorView
+from sega_anchor.datasets import SyntheticCommunities
+from sega_anchor.loader import PackedLoader, pack_dataset
+from sega_anchor.loader.on_disk import PackedWriter
+
+TREE = AddCodingTree(height=2)
+
+
+class OnDisk(OnDiskDataset):
+    """The synthetic set in a database."""
+
+    def __init__(self, root: Path, transform: Any = None) -> None:
+        schema = {
+            "x": {"dtype": torch.float, "size": (-1, 2)},
+            "edge_index": {"dtype": torch.long, "size": (2, -1)},
+            "y": {"dtype": torch.long, "size": (1,)},
+        }
+        super().__init__(str(root), transform, schema=schema)
+
+    def process(self) -> None:
+        graphs = list(SyntheticCommunities(num_graphs=60))
+        self.extend([Data(x=g.x, edge_index=g.edge_index, y=g.y) for g in graphs])
+
+    def serialize(self, data: Data) -> dict[str, Any]:
+        return {key: data[key] for key in ("x", "edge_index", "y")}
+
+    def deserialize(self, data: dict[str, Any]) -> Data:
+        return Data.from_dict(data)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> OnDisk:
+    return OnDisk(tmp_path_factory.mktemp("disk"), transform=TREE)
+
+
+def expected() -> list[Data]:
+    graphs = list(SyntheticCommunities(num_graphs=60))
+    return TREE.map([Data(x=g.x, edge_index=g.edge_index, y=g.y) for g in graphs])
+
+
+def same(one: Batch, two: Batch) -> None:
+    assert sorted(one.keys()) == sorted(two.keys())
+    for key in one.keys():
+        assert torch.equal(one[key], two[key])
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_data_set_on_disk_is_packed_with_its_trees(
+    dataset, tmp_path, workers: int
+) -> None:
+    packed = pack_dataset(dataset, tmp_path / "p", workers=workers, chunk=25)
+    (batch,) = PackedLoader(packed, 60)
+    same(batch, Batch.from_data_list(expected()))
+
+
+def test_packing_goes_on_where_it_was_interrupted(
+    dataset, tmp_path, monkeypatch
+) -> None:
+    appended: list[int] = []
+    append = PackedWriter.append
+
+    def breaks(self: PackedWriter, graphs: Any, **place: Any) -> None:
+        if len(appended) == 2:
+            appended.append(0)
+            raise KeyboardInterrupt
+        appended.append(len(graphs))
+        append(self, graphs, **place)
+
+    monkeypatch.setattr(PackedWriter, "append", breaks)
+    with pytest.raises(KeyboardInterrupt):
+        pack_dataset(dataset, tmp_path / "p", chunk=16)
+    (batch,) = PackedLoader(pack_dataset(dataset, tmp_path / "p", chunk=16), 60)
+    assert appended == [16, 16, 0, 16, 12]
+    same(batch, Batch.from_data_list(expected()))
+    pack_dataset(dataset, tmp_path / "p")
+    assert len(appended) == 5  # only opened
+
+
+def test_a_slice_is_packed_as_a_slice(dataset, tmp_path) -> None:
+    (batch,) = PackedLoader(pack_dataset(dataset[5:9], tmp_path / "p"), 4)
+    same(batch, Batch.from_data_list(expected()[5:9]))
+
+
+def test_another_transform_is_not_mixed_in(dataset, tmp_path) -> None:
+    pack_dataset(dataset, tmp_path / "p")
+    other = OnDisk(Path(dataset.root), transform=AddCodingTree(height=3))
+    with pytest.raises(ValueError, match="height=2"):
+        pack_dataset(other, tmp_path / "p")
+
+
+def test_pyg_s_own_loader_with_workers_trains_on_it(dataset) -> None:
+    anchor = AnchorView(2, 8, 8, height=2)
+    losses = [
+        anchor.loss(torch.randn(batch.num_graphs, 8), batch)
+        for batch in DataLoader(dataset, 20, shuffle=True, num_workers=2)
+    ]
+    assert len(losses) == 3 and all(loss.isfinite() for loss in losses)

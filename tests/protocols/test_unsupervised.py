@@ -1,0 +1,248 @@
+import dataclasses
+import json
+import math
+from typing import get_type_hints
+
+import pytest
+import torch
+from oracles import archives, reference
+from torch_geometric.data import Data
+
+from adapters import graphcl
+from sega_anchor import AnchorView, NTXent
+from sega_anchor.datasets import SyntheticCommunities, load
+from sega_anchor.protocols import Options, Settings
+from sega_anchor.protocols.features import HonestFeatures, PublishedFeatures
+from sega_anchor.report import Evaluation, Result
+
+SHORT = {"seeds": 1, "epochs": 2, "evaluate_at": (1, 2), "batch_size": 16, "jobs": 1}
+
+
+@pytest.fixture(scope="module")
+def dataset() -> SyntheticCommunities:
+    return SyntheticCommunities(num_graphs=45)
+
+
+def run(dataset, **options):
+    return graphcl.run(dataset, **{**SHORT, **options})
+
+
+@pytest.mark.parametrize("protocol", ["honest", "paper"])
+@pytest.mark.parametrize("anchor", [None, True])
+@pytest.mark.parametrize("degree", ["anchor", "both", "none"])
+def test_a_run_measures_every_embedding(dataset, protocol, anchor, degree) -> None:
+    result = run(dataset, anchor=anchor, protocol=protocol, degree=degree)
+    names = ["G", "GT", "T"] if anchor else ["G"]
+    assert result.candidates() == [(epoch, name) for epoch in (1, 2) for name in names]
+    assert result.accuracy.candidates == 2 * len(names)
+    assert [h["epoch"] for h in result.history[0]] == [1, 2]
+    assert all(math.isfinite(h["loss"]) for h in result.history[0])
+    widths = {name: tuple(e.shape) for name, e in result.embeddings.items()}
+    expected = {"G": (45, 96), "T": (45, 96), "GT": (45, 192)}
+    assert widths == {name: expected[name] for name in names}
+    assert result.by_test().mean == max(
+        result.of(*candidate).mean for candidate in result.candidates()
+    )
+
+
+def test_the_same_seed_gives_the_same_bits(dataset) -> None:
+    state = torch.get_rng_state()
+    first, second = (run(dataset, anchor=True) for _ in range(2))
+    for name, embedding in first.embeddings.items():
+        assert torch.equal(embedding, second.embeddings[name])
+    assert first.evaluations == second.evaluations
+    assert torch.equal(state, torch.get_rng_state())  # the caller's randomness is his
+
+
+def test_seeds_differ_and_one_more_seed_keeps_the_others(dataset) -> None:
+    both = run(dataset, seeds=2)
+    (one, two) = ([h["loss"] for h in both.history[seed]] for seed in (0, 1))
+    assert one != two
+    assert [h["loss"] for h in run(dataset).history[0]] == one
+
+
+def test_a_view_of_your_own_starts_anew_for_each_seed(dataset) -> None:
+    view = AnchorView(1, height=3)
+    cap = HonestFeatures(100, "anchor")(dataset[0]).tree_x.size(1)
+    with pytest.raises(ValueError, match=f"in_channels=1, but {cap} is the number"):
+        run(dataset, anchor=view)
+    view = AnchorView(cap, height=3, loss=NTXent(temperature=0.5))
+    before = [p.clone() for p in view.parameters()]
+    result = run(dataset, anchor=view)
+    assert all(map(torch.equal, before, view.parameters()))
+    assert "T" in result.embeddings
+
+
+def test_records_are_resumed_and_never_mixed(dataset, tmp_path, monkeypatch) -> None:
+    from sega_anchor.protocols.unsupervised import _training as unsupervised
+
+    result = run(dataset, anchor=True, results=tmp_path)
+    (path,) = tmp_path.glob("*.json")
+    assert path == result.record
+    content = json.loads(path.read_text())
+    assert content["config"]["lr"] == 0.01
+    assert content["config"]["anchor"].startswith("AnchorView")
+    assert content["versions"]["torch"]
+
+    # As after a kill: one embedding only half evaluated, the seed not complete.
+    seed = content["seeds"]["0"]
+    seed["complete"] = False
+    del seed["evaluations"]["2/GT"]["test"]["9"]
+    path.write_text(json.dumps(content))
+    calls = []
+
+    def counted(*arguments, **options):
+        calls.append(options["only"])
+        return svm(*arguments, **options)
+
+    svm = unsupervised.svm_scores
+    monkeypatch.setattr(unsupervised, "svm_scores", counted)
+    again = run(dataset, anchor=True, results=tmp_path)
+    assert calls == [[9]]
+    assert again.evaluations == result.evaluations
+
+    calls.clear()
+    third = run(dataset, anchor=True, results=tmp_path)
+    assert third.accuracy == result.accuracy
+    assert calls == []
+    for name, embedding in result.embeddings.items():
+        assert torch.equal(embedding, third.embeddings[name])
+    run(dataset, anchor=True, results=tmp_path, config=graphcl.Config(lr=0.001))
+    assert calls == [list(range(10))] * 6
+    assert len(list(tmp_path.glob("*.json"))) == 2
+
+
+def test_without_evaluation_no_labels_are_needed(dataset) -> None:
+    bare = [Data(x=graph.x, edge_index=graph.edge_index) for graph in dataset[:12]]
+    result = run(bare, anchor=True, evaluate_at=())
+    assert result.embeddings["GT"].shape == (12, 192)
+    assert "accuracy=None" in repr(result)
+    with pytest.raises(ValueError, match="nothing was evaluated"):
+        _ = result.accuracy
+
+
+def test_an_unreadable_record_is_set_aside(dataset, tmp_path) -> None:
+    result = run(dataset, results=tmp_path)
+    assert result.record is not None
+    result.record.write_text(result.record.read_text()[:100])
+    assert run(dataset, results=tmp_path).evaluations == result.evaluations
+    assert len(list(tmp_path.glob("*.unreadable"))) == 1
+    (kept,) = tmp_path.glob("*-seed0.safetensors")
+    kept.write_bytes(b"damaged")
+    assert run(dataset, results=tmp_path).embeddings == {}
+
+
+def test_the_anchor_is_the_only_difference(dataset) -> None:
+    """With the anchor's vectors replaced by the graph's own, the losses coincide."""
+    features = HonestFeatures(10)
+    data = [features(graph) for graph in dataset[:8]]
+    from torch_geometric.data import Batch
+
+    batch = Batch.from_data_list(data)
+    losses = []
+    for anchored in (False, True):
+        torch.manual_seed(0)
+        config = graphcl.Config()
+        view = graphcl.GraphCL.default_anchor(13, config) if anchored else None
+        torch.manual_seed(0)
+        generator = torch.Generator().manual_seed(0)
+        model = graphcl.GraphCL(2, config, view, generator)
+        if view is not None:
+            view.forward = lambda d, x=None, m=model: m.head(  # type: ignore[method-assign]
+                m.encoder(d.x, d.edge_index, d.batch, d.num_graphs)
+            )
+        losses.append(model.loss(batch).item())
+    assert losses[0] == pytest.approx(losses[1], abs=1e-6)
+
+
+def evaluation(epoch: int, name: str, test: list, validation: list) -> Evaluation:
+    return Evaluation(0, epoch, name, tuple(test), tuple(validation))
+
+
+def test_the_two_choices_on_numbers_known_by_hand() -> None:
+    evaluations = [
+        evaluation(10, "G", [1.0, 0.0], [0.5, 0.9]),
+        evaluation(20, "G", [0.8, 0.6], [0.6, 0.2]),
+    ]
+    result = Result({"protocol": "honest", "choice": "test"}, evaluations)
+    assert result.by_validation().mean == pytest.approx(40.0)  # 0.8 and 0.0
+    assert result.by_test().mean == pytest.approx(70.0)
+    assert result.accuracy == result.by_validation()
+    assert str(result.by_validation()) == "40.00"  # one seed has no spread
+    other = Result({"protocol": "paper", "choice": "test"}, evaluations)
+    assert other.by_validation().mean == pytest.approx(
+        50.0
+    )  # epoch 10 by mean validation
+    assert other.accuracy == other.by_test()
+    assert result.by_validation("G") == result.by_validation()
+    with pytest.raises(ValueError, match="no embedding 'T' was evaluated"):
+        result.by_test("T")
+    with pytest.raises(ValueError, match=r"epoch 5 .* known: \[\(10, 'G'\)"):
+        result.of(5, "G")
+
+
+def test_published_features_equal_the_released_ones(tmp_path) -> None:
+    facts = reference("features")
+    mutag = load("MUTAG", root=tmp_path, archives=archives())
+    out = PublishedFeatures(100)(mutag[0])
+    first = facts["MUTAG_graph0"]
+    assert out.edge_index.size(1) == first["edge_index_columns_from_get"]
+    loops = out.edge_index[:, out.edge_index[0] == out.edge_index[1]]
+    assert loops.size(1) == first["self_loop_columns"]
+    assert first["node_without_self_loop"] not in loops
+    assert out.x.size(1) == first["x_dim"]
+    assert out.tree_x.size(1) == first["deg_x_dim"]
+    where = out.tree_x[:, first["x_dim"] :].argmax(dim=1)
+    assert where.tolist() == first["onehot_degree_position"]
+
+    proteins = load("PROTEINS", root=tmp_path, archives=archives(), use_node_attr=True)
+    out = PublishedFeatures(100, num_attributes=1)(proteins[0])
+    first = facts["PROTEINS_graph0"]
+    assert (out.x.size(1), out.tree_x.size(1)) == (first["x_dim"], first["deg_x_dim"])
+    got = out.tree_x[:3, :5].tolist()
+    assert got == first["deg_x_first5_of_first3_nodes"]
+
+
+def test_options_name_the_fields_of_settings() -> None:
+    hints = get_type_hints(Options)
+    assert hints == {
+        field.name: get_type_hints(Settings)[field.name]
+        for field in dataclasses.fields(Settings)
+    }
+
+
+def labelled(count: int, classes: int = 2) -> list[Data]:
+    edge_index = torch.tensor([[0, 1], [1, 0]])
+    return [
+        Data(edge_index=edge_index, num_nodes=2, y=torch.tensor([i % classes]))
+        for i in range(count)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: run([]), "the data set is empty"),
+        (lambda: run(labelled(18)), r"2 classes of 10 graphs each, got \{0: 9, 1: 9\}"),
+        (lambda: run(labelled(20, 1)), "at least 2 classes"),
+        (lambda: run([Data(num_nodes=1)] * 20), "20 of 20 graphs have no label y"),
+        (lambda: run("NO-SUCH-SET"), "unknown data set 'NO-SUCH-SET'"),
+        (lambda: run("synthetic", batch_size=1), "batch_size must be at least 2"),
+        (lambda: run("synthetic", protocol="quick"), "protocol must be 'honest' or"),
+        (lambda: run("synthetic", protocol=None), "protocol must be .* got None"),
+        (lambda: run("synthetic", degree="all"), "degree must be"),
+        (lambda: run("synthetic", evaluate_at=(3,)), "epochs from 1 to 2, got"),
+        (lambda: run("synthetic", seeds=0), "seeds must be at least 1, got 0"),
+        (lambda: run("synthetic", max_degree=-1), "max_degree must not be negative"),
+        (lambda: run("synthetic", device="gpu7"), "device must be a name .* 'gpu7'"),
+        (lambda: graphcl.Config(height=1), "height must be an integer"),
+        (lambda: graphcl.Config(augmentation="drop"), "name is 'drop'"),
+        (lambda: graphcl.Config(strength=2.0), "ratio is 2.0"),
+        (lambda: graphcl.Config(lr=0), "lr must be positive, got 0"),
+        (lambda: graphcl.Config(temperature=-1), "temperature must be positive"),
+        (lambda: graphcl.Config(tree="best"), "got 'best'"),  # type: ignore[arg-type]
+    ],
+)
+def test_bad_input_is_refused_before_training(make, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,0 +1,178 @@
+"""A run of any method that was interrupted goes on to the same bits."""
+
+import importlib
+import itertools
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from adapters import graphcl
+from sega_anchor.datasets import SyntheticCommunities
+from sega_anchor.report import Result
+from sega_anchor.training import checkpoint, state
+from sega_anchor.training.method import Method
+
+SMALL: dict[str, Any] = {"hidden_channels": 8, "num_layers": 2, "height": 2}
+RUNS = {
+    "graphcl": {},
+    "joao": {},
+    "joao, version 2": {"version": 2, "head": "epoch"},
+    "adgcl": {},
+    "autogcl": {},
+    "rgcl": {},
+}
+
+
+@pytest.fixture(scope="module")
+def dataset() -> SyntheticCommunities:
+    return SyntheticCommunities(num_graphs=45)
+
+
+def run(dataset, name: str, anchor: bool, results: Path | None, **options) -> Result:
+    module = importlib.import_module(f"adapters.{name.split(',')[0]}")
+    given = {"seeds": 1, "epochs": 4, "evaluate_at": (2,), "batch_size": 16, "jobs": 1}
+    return module.run(
+        dataset,
+        anchor=anchor,
+        config=module.Config(**SMALL, **RUNS[name]),
+        results=results,
+        **{**given, **options},
+    )
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, after: int) -> list[int]:
+    """Let the step after so many be interrupted; count all that are made."""
+    made: list[int] = []
+    step = Method.step
+
+    def counted(self: Method[Any], data: Any) -> Any:
+        if len(made) == after:
+            made.append(-1)
+            raise KeyboardInterrupt
+        made.append(1)
+        return step(self, data)
+
+    monkeypatch.setattr(Method, "step", counted)
+    return made
+
+
+def told(result: Result) -> Any:
+    """Return what a run measured, but for the seconds."""
+    history = [
+        {k: v for k, v in epoch.items() if k != "seconds"}
+        for epoch in result.history[0]
+    ]
+    return history, result.evaluations
+
+
+@pytest.mark.parametrize("anchor", [False, True])
+@pytest.mark.parametrize("name", RUNS)
+def test_an_interrupted_run_goes_on_to_the_same_bits(
+    name: str, anchor: bool, dataset, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(state, "EVERY", 0.0)  # after every epoch
+    whole = run(dataset, name, anchor, None)
+    made = interrupt(monkeypatch, after=10)  # in the fourth epoch of three steps
+    with pytest.raises(KeyboardInterrupt):
+        run(dataset, name, anchor, tmp_path)
+    again = run(dataset, name, anchor, tmp_path)
+    assert len(made) == 10 + 1 + 3  # the fourth epoch alone is trained again
+    assert told(again) == told(whole)
+    for key, embedding in whole.embeddings.items():
+        assert torch.equal(again.embeddings[key], embedding)
+    assert not list(tmp_path.glob("*.state*"))
+
+
+def test_an_evaluation_that_was_interrupted_needs_no_training(
+    dataset, tmp_path, monkeypatch
+) -> None:
+    whole = run(dataset, "graphcl", True, None)
+    count = itertools.count()
+
+    def breaks(*given: Any, on_fold: Any, **options: Any) -> None:
+        for fold in options["only"]:
+            if next(count) == 7:
+                raise KeyboardInterrupt
+            on_fold(fold, {"test": 0.5, "validation": 0.5, "cost": 1.0})
+
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            "sega_anchor.protocols.unsupervised._training.svm_scores", breaks
+        )
+        with pytest.raises(KeyboardInterrupt):
+            run(dataset, "graphcl", True, tmp_path)
+    made = interrupt(monkeypatch, after=10**6)
+    again = run(dataset, "graphcl", True, tmp_path)
+    assert len(made) == 6  # epochs 3 and 4
+    assert told(again)[0] == told(whole)[0]
+    first = again.evaluations[0].test
+    assert first[:7] == (0.5,) * 7 and first[7:] == whole.evaluations[0].test[7:]
+
+
+@pytest.mark.parametrize("damage", ["truncated", "foreign", "empty"])
+def test_a_damaged_state_is_refused_and_the_one_before_used(
+    damage: str, dataset, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(state, "EVERY", 0.0)
+    whole = run(dataset, "graphcl", True, None, evaluate_at=())
+    made = interrupt(monkeypatch, after=10)
+    with pytest.raises(KeyboardInterrupt):
+        run(dataset, "graphcl", True, tmp_path, evaluate_at=())
+    (path,) = tmp_path.glob("*.state")
+    good = path.read_bytes()
+    bad = {"truncated": good[: len(good) // 2], "foreign": b"no state", "empty": b""}
+    path.write_bytes(bad[damage])
+    with pytest.warns(UserWarning, match="is no state of this training"):
+        again = run(dataset, "graphcl", True, tmp_path, evaluate_at=())
+    assert len(made) == 10 + 1 + 6  # the third epoch as well
+    assert told(again) == told(whole)
+
+
+def test_without_any_good_state_the_training_begins_anew(
+    dataset, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(state, "EVERY", 0.0)
+    whole = run(dataset, "graphcl", True, None, evaluate_at=())
+    interrupt(monkeypatch, after=10)
+    with pytest.raises(KeyboardInterrupt):
+        run(dataset, "graphcl", True, tmp_path, evaluate_at=())
+    for path in tmp_path.glob("*.state*"):
+        path.write_bytes(b"")
+    with pytest.warns(UserWarning, match="starting again"):
+        again = run(dataset, "graphcl", True, tmp_path, evaluate_at=())
+    assert told(again) == told(whole)
+
+
+def test_weights_are_kept_with_their_configuration(dataset, tmp_path) -> None:
+    result = run(dataset, "graphcl", True, tmp_path, evaluate_at=())
+    (path,) = tmp_path.glob("*weights.safetensors")
+    about = checkpoint.read_about(path)
+    assert (about["method"], about["seed"]) == ("GraphCL", 0)
+    config = graphcl.Config(**SMALL)
+    width = load_file(path)["encoder.convs.0.nn.0.weight"].size(1)
+    leaves = load_file(path)["anchor.encoder.mlps.0.0.weight"].size(1)
+    anchor = graphcl.GraphCL.default_anchor(leaves, config)
+    method = graphcl.GraphCL(width, config, anchor)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        checkpoint.load_encoder(path, method)
+    assert result.embeddings["GT"].shape == (45, 2 * method.encoder.out_channels)
+
+
+def test_a_kill_before_the_record_is_written_costs_no_training(
+    dataset, tmp_path, monkeypatch
+) -> None:
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("sega_anchor.report.Record.save_embeddings", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(dataset, "graphcl", True, tmp_path, evaluate_at=(4,))
+    made = interrupt(monkeypatch, after=10**6)
+    run(dataset, "graphcl", True, tmp_path, evaluate_at=(4,))
+    assert not made

@@ -1,0 +1,247 @@
+import math
+from typing import get_args
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import Authors, Weights, algorithm1, archives, entropy, reference
+from torch import Tensor
+
+from sega_anchor import CodingTree, build_coding_tree, structural_entropy
+from sega_anchor.datasets import load
+from sega_anchor.trees.build import TreeMethod
+
+METHODS = get_args(TreeMethod)
+GRAPHS = (
+    "path6 cycle6 star6 barbell3 two_k4 k5 disc_tri_tri disc_tri_edge_iso "
+    "isolated_tail weighted5 edge2 path3 two_isolated petersen grid3x3 karate"
+).split()
+
+
+def tensors(edges: list[list[float]]) -> tuple[Tensor, Tensor | None]:
+    pairs = [edge[:2] for edge in edges]
+    edge_index = torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).t()
+    if edges and len(edges[0]) == 3:
+        return edge_index, torch.tensor([edge[2] for edge in edges], dtype=torch.double)
+    return edge_index, None
+
+
+def of_weights(weights: Weights) -> tuple[Tensor, Tensor]:
+    edge_index = torch.tensor(list(weights), dtype=torch.long).reshape(-1, 2).t()
+    return edge_index, torch.tensor(list(weights.values()), dtype=torch.double)
+
+
+@st.composite
+def graphs(draw: st.DrawFn, least: int = 1, most: int = 12) -> tuple[int, Weights]:
+    """A graph with real weights, so that no two choices of a builder tie."""
+    n = draw(st.integers(least, most))
+    pairs = [(u, v) for u in range(n) for v in range(u + 1, n)]
+    chosen = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    seed = draw(st.integers(0, 2**32))
+    random = torch.Generator().manual_seed(seed)
+    values = torch.rand(len(chosen), generator=random, dtype=torch.double) + 0.1
+    return n, dict(zip(chosen, values.tolist(), strict=True))
+
+
+def check_tree(tree: CodingTree, n: int, height: int) -> None:
+    assert tree.num_vertices == n
+    assert tree.height == height
+    assert int((tree.level == height).sum()) == 1
+    below = torch.bincount(tree.parent[:-1], minlength=tree.parent.numel())
+    assert (below[n:] > 0).all()
+    assert (below[:n] == 0).all()
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("height", [2, 3, 4, 5])
+def test_authors_build_the_reference_trees(name: str, height: int) -> None:
+    graph = reference("coding_trees")["graphs"][name]
+    edge_index, weight = tensors(graph["edges"])
+    tree = build_coding_tree(
+        edge_index, graph["n"], weight, height=height, method="authors"
+    )
+    expected = graph["k"][str(height)]
+    got = structural_entropy(tree, edge_index, weight)
+    assert got == pytest.approx(expected["H_paper"], abs=1e-6)
+    assert torch.bincount(tree.level).tolist() == expected["layer_sizes"]
+    assert tree.nested() == expected["nested"]
+
+
+@pytest.mark.parametrize("height", [2, 3, 4])
+def test_paper_matches_independent_algorithm1(height: int) -> None:
+    found = 0
+    for graph in reference("coding_trees")["graphs"].values():
+        if "literal_algorithm1" not in graph:
+            continue
+        edge_index, weight = tensors(graph["edges"])
+        tree = build_coding_tree(
+            edge_index, graph["n"], weight, height=height, method="paper"
+        )
+        expected = graph["literal_algorithm1"][str(height)]["H_paper"]
+        got = structural_entropy(tree, edge_index, weight)
+        assert got == pytest.approx(expected, abs=1e-6)
+        found += 1
+    assert found == 12
+
+
+def test_authors_on_all_of_mutag(tmp_path) -> None:
+    expected = reference("mutag_trees")["k"]
+    dataset = load("MUTAG", root=tmp_path, archives=archives())
+    for height in (2, 3, 4, 5):
+        trees = [
+            build_coding_tree(
+                data.edge_index, data.num_nodes, height=height, method="authors"
+            )
+            for data in dataset
+        ]
+        sizes = sum(torch.bincount(tree.level) for tree in trees)
+        bits = [
+            structural_entropy(tree, data.edge_index)
+            for tree, data in zip(trees, dataset, strict=True)
+        ]
+        assert sizes.tolist() == expected[str(height)]["total_nodes_per_layer"]
+        assert sum(bits) / len(bits) == pytest.approx(
+            expected[str(height)]["mean_H_paper"], abs=1e-6
+        )
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs(least=2, most=7), st.integers(2, 4))
+def test_paper_equals_its_slow_twin(graph: tuple[int, Weights], height: int) -> None:
+    n, weights = graph
+    edge_index, weight = of_weights(weights)
+    tree = build_coding_tree(edge_index, n, weight, height=height, method="paper")
+    if weights:
+        slow = entropy(algorithm1(n, weights, height), weights)
+        assert structural_entropy(tree, edge_index, weight) == pytest.approx(slow)
+
+
+@settings(max_examples=150, deadline=None)
+@given(graphs(least=2, most=9), st.integers(2, 5))
+def test_authors_equal_their_slow_twin(graph: tuple[int, Weights], height: int) -> None:
+    n, weights = graph
+    if not weights:
+        return
+    edge_index, weight = of_weights(weights)
+    tree = build_coding_tree(edge_index, n, weight, height=height, method="authors")
+    slow = Authors(n, weights, height).partitions
+    for nodes, groups in zip(tree.ancestors()[1:-1].tolist(), slow, strict=True):
+        members: dict[int, set[int]] = {}
+        for vertex, node in enumerate(nodes):
+            members.setdefault(node, set()).add(vertex)
+        assert set(map(frozenset, members.values())) == set(groups)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(graphs(most=14), st.integers(2, 5), st.sampled_from(METHODS))
+def test_every_graph_gets_a_tree(
+    graph: tuple[int, Weights], height: int, method: str
+) -> None:
+    n, weights = graph
+    edge_index, weight = of_weights(weights)
+    tree = build_coding_tree(edge_index, n, weight, height=height, method=method)
+    check_tree(tree, n, height)
+    bits = structural_entropy(tree, edge_index, weight)
+    assert bits == pytest.approx(
+        structural_entropy(tree, edge_index, weight, form="edges"), abs=1e-12
+    )
+    flat = -sum(
+        d * math.log2(d / (2 * sum(weights.values())))
+        for v in range(n)
+        if (d := sum(w for pair, w in weights.items() if v in pair)) > 0
+    ) / (2 * sum(weights.values()) or 1)
+    assert -1e-12 <= bits <= flat + 1e-12
+    again = build_coding_tree(edge_index, n, weight, height=height, method=method)
+    assert torch.equal(tree.parent, again.parent)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(graphs(most=14), st.sampled_from(METHODS), st.randoms())
+def test_how_edges_are_written_does_not_matter(graph, method: str, random) -> None:
+    n, weights = graph
+    edge_index, weight = of_weights(weights)
+    tree = build_coding_tree(edge_index, n, weight, method=method)
+    order = list(range(2 * len(weights)))
+    random.shuffle(order)
+    both = torch.cat([edge_index, edge_index.flip(0)], dim=1)[:, order]
+    loops = torch.arange(n).expand(2, n)
+    other = build_coding_tree(
+        torch.cat([both, loops], dim=1),
+        n,
+        torch.cat([torch.cat([weight, weight])[order], torch.ones(n).double()]),
+        method=method,
+    )
+    assert torch.equal(tree.parent, other.parent)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_unweighted_duplicates_count_once(method: str) -> None:
+    edge_index = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+    tree = build_coding_tree(edge_index, method=method)
+    twice = build_coding_tree(edge_index.repeat(1, 3), method=method)
+    assert torch.equal(tree.parent, twice.parent)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_graphs_without_edges_are_chains(method: str, n: int) -> None:
+    empty = torch.empty(2, 0, dtype=torch.long)
+    tree = build_coding_tree(empty, n, height=4, method=method)
+    assert torch.bincount(tree.level).tolist() == [n, n, n, n, 1]
+    assert structural_entropy(tree, empty) == 0.0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_relabelling_keeps_the_entropy_when_nothing_ties(method: str) -> None:
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(20):
+        full = torch.triu_indices(20, 20, 1)
+        keep = torch.rand(full.size(1), generator=generator) < 0.2
+        edge_index = full[:, keep]
+        weight = torch.rand(edge_index.size(1), generator=generator).double() + 0.1
+        order = torch.randperm(20, generator=generator)
+        bits = [
+            structural_entropy(
+                build_coding_tree(edges, 20, weight, method=method), edges, weight
+            )
+            for edges in (edge_index, order[edge_index])
+        ]
+        assert bits[0] == pytest.approx(bits[1], abs=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_deep_path_and_a_big_star(method: str) -> None:
+    n = 3000
+    path = torch.stack([torch.arange(n - 1), torch.arange(1, n)])
+    star = torch.stack([torch.zeros(n - 1, dtype=torch.long), torch.arange(1, n)])
+    for edge_index in (path, star):
+        check_tree(build_coding_tree(edge_index, method=method), n, 3)
+
+
+EDGE = torch.tensor([[0, 1], [1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"method": "best"},
+            "method must be one of 'refined', 'authors', 'paper', got 'best'",
+        ),
+        ({"height": 1}, "height must be an integer of at least 2, got 1"),
+        ({"height": 2.5}, "got 2.5"),
+        ({"num_nodes": 2}, "num_nodes is 2, but edge_index names vertex 2"),
+        ({"edge_index": EDGE - 1}, "must not be negative, got -1"),
+        ({"edge_index": EDGE.float()}, "must hold integers, got dtype torch.float32"),
+        ({"edge_index": EDGE[0]}, "shape"),
+        ({"edge_index": torch.empty(2, 0)}, "at least one vertex"),
+        ({"edge_weight": torch.tensor([1.0, -1.0])}, "edge 1 has -1.0"),
+        ({"edge_weight": torch.tensor([float("nan"), 1.0])}, "edge 0 has nan"),
+        ({"edge_weight": torch.tensor([1.0, float("inf")])}, "edge 1 has inf"),
+        ({"edge_weight": torch.ones(3)}, "one number per edge"),
+    ],
+)
+def test_bad_input_is_refused(arguments: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        build_coding_tree(**{"edge_index": EDGE, **arguments})
