@@ -10,7 +10,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 _DATA = "SEGA_ANCHOR_DATA"
-ARCHIVES = "SEGA_ANCHORARCHIVES"
+ARCHIVES = "SEGA_ANCHOR_ARCHIVES"
 _TIMEOUT = 30.0  # seconds
 AnyPath = str | os.PathLike[str]
 

@@ -1,5 +1,7 @@
 """What every folder may use: sums, files and checks."""
 
+from .checks import check_at_least as check_at_least
+from .checks import check_choice as check_choice
 from .checks import check_positive as check_positive
 from .files import file_digest as file_digest
 from .files import write_atomically as write_atomically
@@ -10,6 +12,8 @@ from .scatter import sum_rows as sum_rows
 from .scatter import take_rows as take_rows
 
 __all__ = [
+    "check_at_least",
+    "check_choice",
     "check_positive",
     "file_digest",
     "pool",

@@ -54,7 +54,7 @@ def load(
             variable ``SEGA_ANCHOR_DATA``, else ``~/.cache/sega_anchor``.
         archives: Folder of archives ``NAME.zip``, each holding ``NAME/*.txt`` in the
             raw TUDataset format. Default: the environment variable
-            ``SEGA_ANCHORARCHIVES``, else none.
+            ``SEGA_ANCHOR_ARCHIVES``, else none.
         use_node_attr: Whether ``x`` begins with the continuous node attributes, if
             the set has any, before the one-hot node labels. Both settings share one
             cache, from which attributes are cut at loading.
