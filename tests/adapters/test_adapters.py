@@ -55,9 +55,9 @@ def test_the_command_knows_every_adapter() -> None:
     assert sorted({name for name, _ in CASES.values()}) == sorted(METHODS)
 
 
+@pytest.mark.usefixtures("quick_scores")
+@pytest.mark.parametrize(("protocol", "anchor"), [("honest", None), ("paper", True)])
 @pytest.mark.parametrize("title", CASES)
-@pytest.mark.parametrize("protocol", ["honest", "paper"])
-@pytest.mark.parametrize("anchor", [None, True])
 def test_a_run_measures_every_embedding(dataset, title, protocol, anchor) -> None:
     module, config = adapter(title)
     result = module.run(
