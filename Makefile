@@ -1,14 +1,22 @@
-# The two commands of the README; each sets up .venv first.
+# The commands of the README; each sets up .venv first.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test quick lint clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
+# Two processes; what is marked xdist_group stays in one of them.
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadgroup
+
 test: lint
-	$(BIN)/python -m pytest
+	$(PYTEST) --durations 10
+
+# For every change: no types, no kills, no real data, a tenth of the examples.
+quick: .venv/installed
+	$(BIN)/ruff check .
+	$(PYTEST) -m "not slow" --hypothesis-profile dev tests sega_anchor
 
 lint: .venv/installed
 	$(BIN)/ruff check .
