@@ -7,8 +7,8 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
-# Two processes; what is marked xdist_group stays in one of them.
-PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadgroup
+# Two processes, each with whole files, whose fixtures are then made once.
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 test: lint
 	$(PYTEST) --durations 10

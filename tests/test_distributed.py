@@ -14,7 +14,7 @@ from torch_geometric.data import Batch
 from tests.helpers import fixed_views, several_ranks
 from tests.helpers.paths import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("torchrun")]
+pytestmark = pytest.mark.slow
 NAMES = [name for name, _ in fixed_views.models()]
 
 
