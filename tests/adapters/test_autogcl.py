@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 import torch
-from nn.test_encoders import fill, graph
-from oracles import reference
 from torch import Tensor
 from torch.nn import functional
 from torch_geometric.data import Batch, Data
@@ -14,6 +12,7 @@ from torch_geometric.data import Batch, Data
 from adapters import autogcl
 from sega_anchor import AnchorView, nt_xent
 from sega_anchor.datasets import SyntheticCommunities
+from tests.helpers.reference import fill, forward_graph, reference
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +44,7 @@ def model_of(config: autogcl.Config, anchor: AnchorView | None = None):
 
 def test_logits_equal_the_released_ones() -> None:
     values = reference("forward")["autogcl_node_weight_encoder(3,4)"]["logits"]
-    x, edge_index, _ = graph()
+    x, edge_index, _ = forward_graph()
     generate = fill(autogcl.ViewGenerator(3, 4))
     got = generate.logits(Data(x=x, edge_index=edge_index))
     expected = torch.tensor(values).double()

@@ -1,6 +1,7 @@
 """Packed graphs on disk: kills, damage, molecules by several processes."""
 
 import gzip
+import importlib
 import json
 import os
 import subprocess
@@ -12,12 +13,13 @@ import torch
 from torch_geometric.data import Data
 
 from sega_anchor import AddCodingTree
-from sega_anchor.datasets.molecules import pack_smiles as smiles_store
 from sega_anchor.datasets.molecules.pack_smiles import pack_smiles
 from sega_anchor.datasets.molecules.smiles import molecule_graph
 from sega_anchor.loader.on_disk import PackedWriter, open_packed
 from sega_anchor.loader.packed_graphs import PackedGraphs
 
+# The package's name of this is the function.
+smiles_store = importlib.import_module("sega_anchor.datasets.molecules.pack_smiles")
 GOOD = ["CCO", "c1ccccc1O", "[Na+].[Cl-]", "C", "CC(=O)Oc1ccccc1C(=O)O", "C/C=C/C"]
 
 

@@ -5,23 +5,23 @@ from itertools import chain, islice
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.data import SubsetRandomSampler, WeightedRandomSampler
 from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GIN, global_add_pool
-from trees.test_transforms import graphs
 
 from sega_anchor import AddCodingTree, AnchorView
 from sega_anchor.loader.packed_graphs import PackedGraphs
 from sega_anchor.loader.packed_loader import PackedLoader, move_if_fits
+from tests.helpers.graphs import random_graphs
 
 
 def treed(many: int) -> list[Data]:
     """Graphs with trees, labels and a number by which to know them."""
     tree = AddCodingTree(height=2)
-    listed = [tree(g) for g in graphs([1 + i % 7 for i in range(many)])]
+    listed = [tree(g) for g in random_graphs([1 + i % 7 for i in range(many)])]
     for i, graph in enumerate(listed):
         graph.y = torch.tensor([i])
         graph.edge_attr = torch.full((graph.num_edges, 2), i / 3)
@@ -103,7 +103,6 @@ def test_packed_listed_and_compact_graphs_are_alike() -> None:
 
 
 @given(st.integers(6, 40), st.integers(1, 3), st.integers(0, 20), st.booleans())
-@settings(deadline=None, max_examples=80)
 def test_shards_joined_are_the_batches(
     many: int, ranks: int, more: int, shuffle: bool
 ) -> None:
@@ -161,7 +160,7 @@ def test_graphs_that_do_not_pack_are_refused() -> None:
     with pytest.raises(ValueError, match="there are no graphs to pack"):
         PackedLoader([])
     with pytest.raises(ValueError, match=r"graph 1 and graph 0 differ in .*'y'"):
-        PackedLoader([GRAPHS[0], *graphs([3])])
+        PackedLoader([GRAPHS[0], *random_graphs([3])])
     with pytest.raises(IndexError, match="there are 23 graphs, got index 23"):
         next(iter(PackedLoader(PACKED, sampler=[23])))
 

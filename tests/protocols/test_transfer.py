@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from proteins import write_proteins
 from rdkit import Chem
 from safetensors.torch import load_file
 from torch_geometric.data import Data
@@ -15,6 +14,7 @@ from sega_anchor.backbones import MoleculeGIN
 from sega_anchor.protocols import transfer
 from sega_anchor.protocols.transfer import _finetune
 from sega_anchor.training.contrast import Contrast
+from tests.helpers.proteins import write_proteins
 
 SMALL = {"hidden_channels": 16, "num_layers": 2}
 PRETRAIN = {**SMALL, "epochs": 2, "batch_size": 16, "checkpoints": (1,), "jobs": 1}
