@@ -7,7 +7,7 @@ from typing import Literal, TypedDict, get_args
 
 import torch
 
-from ..evaluate import Classifier
+from ..evaluate import SVMKind
 from ..training.published import Published, Visibility
 
 Protocol = Literal["honest", "paper"]
@@ -15,7 +15,7 @@ _WORDS = (
     ("protocol", Protocol),
     ("labels", Visibility),
     ("degree", Visibility),
-    ("classifier", Classifier),
+    ("classifier", SVMKind),
 )
 
 
@@ -64,7 +64,7 @@ class Settings:
     epochs: int | None = None
     evaluate_at: tuple[int, ...] | None = None
     batch_size: int | None = None
-    classifier: Classifier | None = None
+    classifier: SVMKind | None = None
     root: str | None = None
     archives: str | None = None
     results: str | None = None
@@ -151,7 +151,7 @@ class Options(TypedDict, total=False):
     epochs: int | None
     evaluate_at: tuple[int, ...] | None
     batch_size: int | None
-    classifier: Classifier | None
+    classifier: SVMKind | None
     root: str | None
     archives: str | None
     results: str | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ..evaluate import Classifier, Folding
+from ..evaluate import Folding, SVMKind
 
 Visibility = Literal["anchor", "both", "none"]
 Choice = Literal["test", "validation"]
@@ -40,7 +40,7 @@ class Published:
     labels: Visibility = "both"
     degree: Visibility = "anchor"
     count: bool = False
-    classifier: Classifier = "rbf"
+    classifier: SVMKind = "rbf"
     shuffle: bool = True
     loops: int = 0
     attributes: bool = False

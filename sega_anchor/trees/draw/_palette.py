@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._groups import Floats, Groups
+from .._kernels import Floats
+from ._groups import Groups
 
 GREY = 0.62
 _TO_LMS = np.array(

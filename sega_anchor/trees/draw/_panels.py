@@ -19,7 +19,8 @@ from matplotlib.figure import Figure
 from matplotlib.path import Path
 from scipy.spatial import ConvexHull
 
-from ._groups import Floats, Groups, Ints
+from .._kernels import Floats, Ints
+from ._groups import Groups
 
 _STYLE = {"font.size": 7, "pdf.fonttype": 42, "svg.hashsalt": "sega-anchor"}
 #: matplotlib has one global style for all threads.
