@@ -7,7 +7,7 @@ from typing import Any, Literal, TypedDict
 
 import torch
 
-from ..evaluate import Classifier
+from ..evaluate import SVMKind
 from ..training.published import FeatureSpec, Published, Visibility
 from ..utils import check_at_least, check_choice
 
@@ -60,7 +60,7 @@ class Settings:
     epochs: int | None = None
     evaluate_at: tuple[int, ...] | None = None
     batch_size: int | None = None
-    classifier: Classifier | None = None
+    classifier: SVMKind | None = None
     folds: int = 10
     root: str | None = None
     archives: str | None = None
@@ -75,7 +75,7 @@ class Settings:
         for name, choices in (
             ("labels", Visibility),
             ("degree", Visibility),
-            ("classifier", Classifier),
+            ("classifier", SVMKind),
         ):
             if getattr(self, name) is not None:
                 check_choice(name, getattr(self, name), choices)
@@ -180,7 +180,7 @@ class Options(TypedDict, total=False):
     epochs: int | None
     evaluate_at: tuple[int, ...] | None
     batch_size: int | None
-    classifier: Classifier | None
+    classifier: SVMKind | None
     folds: int
     root: str | None
     archives: str | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ..evaluate import Classifier, Folding
+from ..evaluate import SVMKind, Folding
 
 Visibility = Literal["anchor", "both", "none"]
 Choice = Literal["test", "validation"]
@@ -56,7 +56,7 @@ class Published:
     evaluate_at: tuple[int, ...] = (10, 20)
     batch_size: int = 128
     features: FeatureSpec = FeatureSpec()
-    classifier: Classifier = "rbf"
+    classifier: SVMKind = "rbf"
     shuffle: bool = True
     folding: Folding = "stratified"
     choice: Choice = "test"

@@ -368,7 +368,7 @@ def test_unfit_arguments(folder: Path, tmp_path: Path) -> None:
         load_proteins(tmp_path / "absent")
     with pytest.raises(ValueError, match=r"no edges.tsv or edges.tsv.gz in .* nor geo"):
         load_proteins(tmp_path)
-    with pytest.raises(ValueError, match="split must be supervised or unsupervised"):
+    with pytest.raises(ValueError, match="split must be 'supervised' or 'unsup"):
         load_proteins(folder, "test")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="threshold must be from 1 to 1000, got 0"):
         load_proteins(folder, threshold=0)
