@@ -49,6 +49,7 @@ class Config(MethodConfig):
     num_layers: int = 5  # of the view learner's encoder too
     readout: Readout = "last"
     lr: float | None = 0.001
+    anchor_lr: float | None = 0.001
     view_lr: float = 0.001
 
     @override

@@ -49,6 +49,7 @@ class Config(MethodConfig):
     hidden_channels: int = 128  # of the generators too
     num_layers: int = 5
     lr: float | None = 0.001
+    anchor_lr: float | None = 0.001
     generator_lr: float = 0.001
     temperature: float = 0.5
 

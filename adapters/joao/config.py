@@ -68,6 +68,7 @@ class Config(MethodConfig):
     estimation: Estimation | None = None
     head: Head | None = None
     lr: float | None = None
+    anchor_lr: float | None = None
 
     @override
     def __post_init__(self) -> None:

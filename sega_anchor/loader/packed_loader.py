@@ -117,8 +117,11 @@ class PackedLoader:
         torch.empty((), dtype=torch.int64).random_(generator=self.generator)
         order = iter(self.sampler)
         for number in range(1, len(self) + 1):
-            size = self.batch_size if number < len(self) else None
-            whole = torch.tensor(list(islice(order, size)))
+            left = self._length - (number - 1) * self.batch_size
+            is_odd = number == len(self) and left != self.batch_size
+            whole = torch.tensor(
+                list(islice(order, None if is_odd else self.batch_size))
+            )
             if number <= done:
                 continue
             part = whole.tensor_split(self.world_size)[self.rank]
@@ -126,6 +129,7 @@ class PackedLoader:
                 batch = self.graphs.batch(part).to(self.device, non_blocking=True)
             self._done = number
             yield batch
+        next(order, None)  # samplers may draw at their end
 
     def state_dict(self) -> dict[str, Any]:
         """Return how far the epoch under way is, and what its order was drawn from.

@@ -52,7 +52,7 @@ class MethodConfig:
     hidden_channels: int = 32
     num_layers: int = 3
     lr: float | None = 0.01
-    anchor_lr: float | None = None
+    anchor_lr: float | None = 0.01
     temperature: float = 0.2
     height: int = 5
     tree: TreeMethod | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ..evaluate import SVMKind, Folding
+from ..evaluate import Folding, SVMKind
 
 Visibility = Literal["anchor", "both", "none"]
 Choice = Literal["test", "validation"]

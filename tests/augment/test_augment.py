@@ -388,7 +388,9 @@ def test_mistakes_are_named() -> None:
     for build in (EdgePerturb, AttributeMask, Subgraph):
         with pytest.raises(ValueError, match=r"mode must be .*, got 'tree'"):
             build(mode="tree")
-    with pytest.raises(ValueError, match=r"name must be 'dnodes', .* got 'dnode'"):
+    with pytest.raises(
+        ValueError, match=r"augmentation must be 'dnodes', .* got 'dnode'"
+    ):
         augmentation("dnode")
     with pytest.raises(ValueError, match=r"variant must be .*, got 'new'"):
         augmentation("dnodes", variant="new")  # type: ignore[arg-type]
