@@ -75,5 +75,5 @@ def test_a_run_is_shared_and_written_once(tmp_path: Path) -> None:
 
 def test_batches_too_small_for_the_ranks_are_refused() -> None:
     words = "-m sega_anchor run graphcl synthetic --batch_size 3".split()
-    with pytest.raises(AssertionError, match="batch_size is 3 for 2 ranks"):
+    with pytest.raises(AssertionError, match="got 3 for 2 ranks: give each at least 2"):
         torchrun(2, *words, "--seeds", "1", "--results", "null")

@@ -20,7 +20,7 @@ from sega_anchor import AddCodingTree, AnchorView
 from sega_anchor.augment import Augmentation, ViewDraft
 from sega_anchor.backbones import ResGCN
 from sega_anchor.datasets import SyntheticCommunities
-from sega_anchor.distributed import session
+from sega_anchor.distributed import is_main, process_group
 from sega_anchor.loader import PackedLoader
 from sega_anchor.training.contrast import Contrast
 from sega_anchor.training.method import Trainable
@@ -144,14 +144,14 @@ def measured(model: Trainable, data: Batch) -> dict[str, Tensor]:
 
 def main(path: Path) -> None:
     """Measure every method on this rank's part of the batch."""
-    with session("cpu") as place, without_chance():
+    with process_group("cpu"), without_chance():
         found = {}
         for name, model in models():
             model.share()
-            loader = PackedLoader(graphs(), 9, rank=place.rank, ranks=place.ranks)
+            loader = PackedLoader(graphs(), 9)
             (batch,) = loader
             found[name] = measured(model, batch)
-        if place.is_main:
+        if is_main():
             torch.save(found, path)
 
 
