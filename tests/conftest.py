@@ -1,6 +1,12 @@
 """What all tests share."""
 
 import pytest
+from hypothesis import settings
+
+# The machine may be busy, and a kernel's first call compiles: no deadlines.
+settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
+settings.register_profile("dev", max_examples=10, deadline=None)
+settings.load_profile("ci")  # --hypothesis-profile dev: as make quick
 
 
 @pytest.fixture(autouse=True)

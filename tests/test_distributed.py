@@ -5,13 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import fixed_views
 import pytest
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch
 
-ROOT = Path(__file__).parents[1]
+from tests.helpers import fixed_views
+from tests.helpers.paths import ROOT
+
 NAMES = [name for name, _ in fixed_views.models()]
 
 
@@ -39,7 +40,7 @@ def alone() -> dict[str, dict[str, Tensor]]:
     batch = Batch.from_data_list(fixed_views.graphs())
     with fixed_views.without_chance():
         return {
-            name: fixed_views.seed_entry(model, batch.clone())
+            name: fixed_views.measured(model, batch.clone())
             for name, model in fixed_views.models()
         }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+from tests.helpers.paths import EXAMPLES
 
 
 @pytest.mark.parametrize("name", ["plug_into_your_loop", "plug_into_metric_learning"])

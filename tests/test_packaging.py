@@ -8,8 +8,8 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 
 from sega_anchor.cli import METHODS
+from tests.helpers.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 TAKEN = set(  # modules of the package that shares the name "adapters"
     "utils training trainer loading interface context composition head_utils "
     "hub_mixin model_mixin configuration heads methods models wrappers".split()

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import fixed_views
 import pytest
 import torch
 from torch_geometric.data import Batch
@@ -14,6 +13,8 @@ from sega_anchor.loader import PackedGraphs
 from sega_anchor.loader._cut import Cut
 from sega_anchor.trees import levels
 from sega_anchor.utils import scatter as sums
+from tests.helpers import fixed_views
+from tests.helpers.graphs import assert_same
 
 
 @pytest.fixture
@@ -29,18 +30,12 @@ def switch_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(levels, "_slice_on_cpu", levels._slice_anywhere)
 
 
-def same(one: Batch, two: Batch) -> None:
-    assert sorted(one.keys()) == sorted(two.keys())
-    for key in one.keys():
-        assert torch.equal(one[key], two[key])
-
-
 def test_batches_are_the_same(dataset, monkeypatch) -> None:
     packed = PackedGraphs.of(AddCodingTree(3).map(list(dataset))).compact()
     index = [7, 0, 44, 7]
     compiled = packed.batch(index)
     switch_off(monkeypatch)
-    same(packed.batch(index), compiled)
+    assert_same(packed.batch(index), compiled)
 
 
 @pytest.mark.parametrize("view", [NodeDrop(0.2), EdgePerturb(0.2), Subgraph(0.8)])
@@ -48,7 +43,7 @@ def test_views_are_the_same(view: Any, dataset, monkeypatch) -> None:
     batch = Batch.from_data_list(list(dataset))
     compiled = view(batch, torch.Generator().manual_seed(0))
     switch_off(monkeypatch)
-    same(view(batch, torch.Generator().manual_seed(0)), compiled)
+    assert_same(view(batch, torch.Generator().manual_seed(0)), compiled)
 
 
 def test_losses_and_gradients_are_the_same(monkeypatch) -> None:
@@ -56,7 +51,7 @@ def test_losses_and_gradients_are_the_same(monkeypatch) -> None:
         batch = Batch.from_data_list(fixed_views.graphs())
         with fixed_views.without_chance():
             return {
-                name: fixed_views.seed_entry(model, batch.clone())
+                name: fixed_views.measured(model, batch.clone())
                 for name, model in fixed_views.models()
             }
 

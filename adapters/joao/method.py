@@ -16,9 +16,9 @@ from sega_anchor import AnchorView, nt_xent
 from sega_anchor.augment import Chosen, draw_choice
 from sega_anchor.backbones import GIN, projection_head
 from sega_anchor.distributed import all_gather_object, broadcast_object, gather
-from sega_anchor.protocols import Options, Settings, unsupervised
+from sega_anchor.protocols import Options, unsupervised
 from sega_anchor.report import Result
-from sega_anchor.training import Batches, Method, Published, adam
+from sega_anchor.training import Batches, FeatureSpec, Method, Published
 
 from .config import Config, Version
 from .distribution import updated
@@ -73,12 +73,7 @@ class JOAO(Method[Config]):
         )
         # In the state, since a training may be resumed within an epoch.
         self.register_buffer("epoch_head", torch.tensor(self._draw_head()))
-        lr, anchor_lr = config.rates()
-        graph = [*self.encoder.parameters(), *self.heads.parameters()]
-        self.optimizers = [
-            adam(graph, lr),
-            *self.anchor_optimizers(anchor_lr),
-        ]
+        self.optimizers = self.adam(self.encoder, self.heads)
 
     def project(self, data: Data) -> Tensor:
         """Return the original graphs' side of the loss, ``(num_graphs, channels)``."""
@@ -183,7 +178,8 @@ class JOAO(Method[Config]):
     @override
     def published(cls, config: Config, anchored: bool) -> Published:
         epochs = (20,) if config.version == 1 else (20, 40)
-        return Published(epochs=epochs[-1], evaluate_at=epochs, shuffle=False, loops=1)
+        features = FeatureSpec(loops=1)
+        return Published(epochs[-1], epochs, shuffle=False, features=features)
 
     @classmethod
     @override
@@ -195,6 +191,9 @@ class JOAO(Method[Config]):
             estimation=config.estimation or "released",
             head=config.head or "epoch",
         )
+
+
+_run = unsupervised.adapter(JOAO, Config)
 
 
 def run(
@@ -228,4 +227,4 @@ def run(
     """
     if version is not None:
         config = replace(config, version=version)
-    return unsupervised.run(JOAO, dataset, anchor, config, Settings(**options))
+    return _run(dataset, anchor=anchor, config=config, **options)

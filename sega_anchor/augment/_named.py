@@ -52,7 +52,7 @@ def augmentation(
         Released(augmentation=EdgePerturb(ratio=0.1, mode='directed'),
                  fallback=NodeDrop(ratio=0.1), cleanup=False)
     """
-    check_choice("name", name, _KNOWN)
+    check_choice("augmentation", name, _KNOWN)
     check_choice("variant", variant, Variant)
     if name == "none":
         return Identity()

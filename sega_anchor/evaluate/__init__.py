@@ -1,8 +1,5 @@
 """Evaluation of embeddings and encoders: the published scores and splits."""
 
-from ..datasets.molecules.scaffold_split import scaffold_split as scaffold_split
-from ..datasets.proteins.species_split import SpeciesSplit as SpeciesSplit
-from ..datasets.proteins.species_split import species_split as species_split
 from .roc_auc import mean_roc_auc as mean_roc_auc
 from .scores import COSTS as COSTS
 from .scores import Folding as Folding
@@ -15,9 +12,6 @@ __all__ = [
     "Folding",
     "SVMKind",
     "SVMScores",
-    "SpeciesSplit",
     "mean_roc_auc",
-    "scaffold_split",
-    "species_split",
     "svm_scores",
 ]

@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 import torch
-from nn.test_encoders import fill, graph
-from oracles import reference
 from torch import Tensor
 from torch.nn import functional
 from torch_geometric.data import Batch, Data
@@ -14,6 +12,7 @@ from torch_geometric.data import Batch, Data
 from adapters import autogcl
 from sega_anchor import AnchorView, nt_xent
 from sega_anchor.datasets import SyntheticCommunities
+from tests.helpers.reference import fill, forward_graph, reference
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +44,7 @@ def model_of(config: autogcl.Config, anchor: AnchorView | None = None):
 
 def test_logits_equal_the_released_ones() -> None:
     values = reference("forward")["autogcl_node_weight_encoder(3,4)"]["logits"]
-    x, edge_index, _ = graph()
+    x, edge_index, _ = forward_graph()
     generate = fill(autogcl.ViewGenerator(3, 4))
     got = generate.logits(Data(x=x, edge_index=edge_index))
     expected = torch.tensor(values).double()
@@ -346,9 +345,10 @@ def test_default_anchor_and_published_values() -> None:
     for anchored in (False, True):
         published = autogcl.AutoGCL.published(config, anchored)
         assert (published.epochs, published.evaluate_at) == (30, (10, 20, 30))
-        assert (published.degree, published.count) == ("both", True)
-        assert (published.attributes, published.shuffle) == (True, True)
-        assert (published.batch_size, published.loops) == (128, 0)
+        features = published.features
+        assert (features.degree, features.raw_degree) == ("both", True)
+        assert (features.attributes, features.loops) == (True, 0)
+        assert (published.batch_size, published.shuffle) == (128, True)
         assert published.choice == "test"
 
 

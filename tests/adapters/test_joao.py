@@ -5,7 +5,6 @@ import math
 
 import pytest
 import torch
-from oracles import reference
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
@@ -13,6 +12,7 @@ from torch_geometric.loader import DataLoader
 from adapters import joao
 from sega_anchor.augment import Chosen, Identity, NodeDrop, draw_choice
 from sega_anchor.datasets import SyntheticCommunities
+from tests.helpers.reference import reference
 
 
 @pytest.fixture(scope="module")

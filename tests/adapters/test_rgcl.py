@@ -6,8 +6,6 @@ from collections import Counter
 
 import pytest
 import torch
-from nn.test_encoders import fill, graph
-from oracles import reference
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
@@ -16,6 +14,7 @@ from adapters.rgcl.views import drop_count
 from sega_anchor.augment import Identity, Released, ViewDraft
 from sega_anchor.backbones import GIN
 from sega_anchor.datasets import SyntheticCommunities
+from tests.helpers.reference import fill, forward_graph, reference
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +24,7 @@ def batch() -> Batch:
 
 
 def small() -> Data:
-    x, edge_index, batch = graph()
+    x, edge_index, batch = forward_graph()
     return Batch(x=x, edge_index=edge_index, batch=batch, ptr=torch.tensor([0, 4, 7]))
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Generator, Tensor
 from torch_geometric.data import Batch, Data
@@ -31,6 +29,7 @@ from sega_anchor.augment import (
     ViewDraft,
     augmentation,
 )
+from tests.helpers.reference import reference
 
 Edges = list[tuple[int, int]]
 NAMES = "none dnodes pedges subgraph mask_nodes random2 random3 random4".split()
@@ -87,17 +86,9 @@ class Fixed(Augmentation):
 # ---------------------------------------------------------------- released results
 
 
-@pytest.fixture(scope="module")
-def shared() -> Path:
-    return Path(__file__).resolve().parents[2] / "shared"
-
-
 @pytest.fixture(params=LOOPS)
-def oracle(request: pytest.FixtureRequest, shared: Path) -> tuple[Data, dict[str, Any]]:
-    path = shared / "oracles.json"
-    if not path.exists():
-        pytest.skip(f"the released code's results are not at {path}")
-    record = json.loads(path.read_text())["augmentations"]
+def oracle(request: pytest.FixtureRequest) -> tuple[Data, dict[str, Any]]:
+    record = reference("augmentations")
     undirected = [(a, b) for a, b in record["graph"]["undirected_edges"]]
     data = graph(record["graph"]["n"], undirected, LOOPS[request.param])
     return data, record[request.param]
@@ -257,7 +248,6 @@ def share(ratio: float, count: int) -> int:
     return math.floor(Fraction(ratio).limit_denominator(10**6) * count)
 
 
-@settings(deadline=None)
 @given(batches(), ratios, seeds)
 def test_node_drop(data: Batch, ratio: float, seed: int) -> None:
     for old, new in zip(
@@ -275,7 +265,6 @@ def test_node_drop(data: Batch, ratio: float, seed: int) -> None:
         assert [(i, *c) for i, c in zip(names, columns(new), strict=True)] == expected
 
 
-@settings(deadline=None)
 @given(batches(), ratios, seeds)
 def test_directed_perturbation(data: Batch, ratio: float, seed: int) -> None:
     view = EdgePerturb(ratio, mode="directed")(data, seeded(seed))
@@ -286,7 +275,6 @@ def test_directed_perturbation(data: Batch, ratio: float, seed: int) -> None:
         assert new.edge_attr.tolist() == sorted(set(new.edge_attr.tolist()))
 
 
-@settings(deadline=None)
 @given(batches(), ratios, seeds)
 def test_undirected_perturbation(data: Batch, ratio: float, seed: int) -> None:
     view = EdgePerturb(ratio)(data, seeded(seed))
@@ -307,7 +295,6 @@ def test_undirected_perturbation(data: Batch, ratio: float, seed: int) -> None:
         assert new.edge_attr.tolist() == sorted(new.edge_attr.tolist())
 
 
-@settings(deadline=None)
 @given(batches(), ratios, seeds, st.sampled_from(["noise", "mean"]))
 def test_attribute_mask(data: Batch, ratio: float, seed: int, mode: Any) -> None:
     data.x = data.x + 0.25  # no node then has the mean row by accident, or n = 1
@@ -324,7 +311,6 @@ def test_attribute_mask(data: Batch, ratio: float, seed: int, mode: Any) -> None
             assert wanted - 1 <= changed.sum() <= wanted  # one may be the mean itself
 
 
-@settings(deadline=None)
 @given(batches(), st.sampled_from(BOTH), seeds)
 def test_every_view(data: Batch, key: tuple[str, Any], seed: int) -> None:
     augment = augmentation(key[0], variant=key[1])
@@ -402,7 +388,9 @@ def test_mistakes_are_named() -> None:
     for build in (EdgePerturb, AttributeMask, Subgraph):
         with pytest.raises(ValueError, match=r"mode must be .*, got 'tree'"):
             build(mode="tree")
-    with pytest.raises(ValueError, match=r"name must be 'dnodes', .* got 'dnode'"):
+    with pytest.raises(
+        ValueError, match=r"augmentation must be 'dnodes', .* got 'dnode'"
+    ):
         augmentation("dnode")
     with pytest.raises(ValueError, match=r"variant must be .*, got 'new'"):
         augmentation("dnodes", variant="new")  # type: ignore[arg-type]

@@ -6,19 +6,13 @@ from typing import Any
 
 import pytest
 import torch
-from oracles import reference
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import global_mean_pool
 
 from sega_anchor.backbones import MoleculeGIN, ProteinGIN, ResGCN
-
-
-def filled(q: int, shape: list[int]) -> Tensor:
-    """Return the tensor that the reference values were computed with."""
-    t = torch.arange(math.prod(shape), dtype=torch.double)
-    return (0.3 * torch.sin(1.7 * t + 0.9 * q + 0.5)).view(shape)
+from tests.helpers.reference import filled, reference
 
 
 def values_of(start: str) -> dict[str, Any]:

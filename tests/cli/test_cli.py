@@ -14,6 +14,7 @@ from sega_anchor import CodingTree, build_coding_tree, structural_entropy
 from sega_anchor.cli import _tree as _tree_command
 from sega_anchor.cli import main
 from sega_anchor.trees.edge_list import read_edge_list
+from tests.helpers.paths import ROOT
 
 TRIANGLES = "# two triangles\n0 1\n1 2\n2 0\n\n3,4\n4 5\n5 3\n2 3\n"
 
@@ -47,7 +48,7 @@ def test_a_reader_that_stops_early_is_no_error(graph: Path) -> None:
         ["bash", "-c", f"set -o pipefail; {command}"],
         capture_output=True,
         text=True,
-        cwd=Path(__file__).parents[1],
+        cwd=ROOT,
     )
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -120,7 +121,7 @@ def test_the_module_is_the_command(graph: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(__file__).parents[1],
+        cwd=ROOT,
     )
     assert "structural entropy" in done.stdout
     assert done.stderr == ""
@@ -238,7 +239,7 @@ def test_tree_imports_no_adapter_and_no_learning_library(graph: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(__file__).parents[1],
+        cwd=ROOT,
     )
     assert done.stdout.splitlines()[-1] == "[]"
 

@@ -19,8 +19,8 @@ from sega_anchor.report import (
     Result,
     comparison_table,
 )
+from tests.helpers.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 WORDS = [
     *("compare", "synthetic", "--methods", "joao"),
     *("--seeds", "2", "--epochs", "1", "--jobs", "1"),

@@ -3,7 +3,7 @@ import time
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
@@ -18,6 +18,7 @@ from torch_geometric.utils import degree
 
 from sega_anchor.datasets import SyntheticCommunities
 from sega_anchor.datasets.synthetic import _graph
+from tests.helpers.examples import times
 
 
 def degrees(data: Data) -> np.ndarray:
@@ -75,7 +76,7 @@ def test_it_behaves_as_an_in_memory_dataset(dataset: SyntheticCommunities) -> No
     assert repr(dataset[:9]) == "SyntheticCommunities(num_graphs=9, seed=0)"
 
 
-@settings(deadline=None, max_examples=30)
+@times(0.3)
 @given(st.integers(0, 2), st.integers(0, 2**32))
 def test_every_graph_is_valid(label: int, seed: int) -> None:
     data = _graph(label, np.random.default_rng(seed))

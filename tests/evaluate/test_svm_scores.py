@@ -3,7 +3,6 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from oracles import reference
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import (
@@ -18,6 +17,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from sega_anchor.evaluate import COSTS, svm_scores
 from sega_anchor.evaluate.rbf import RBFMachine
+from tests.helpers.reference import reference
 
 IRIS = load_iris(return_X_y=True)
 

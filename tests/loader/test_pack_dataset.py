@@ -12,6 +12,7 @@ from sega_anchor import AddCodingTree, AnchorView
 from sega_anchor.datasets import SyntheticCommunities
 from sega_anchor.loader import PackedLoader, pack_dataset
 from sega_anchor.loader.on_disk import PackedWriter
+from tests.helpers.graphs import assert_same
 
 TREE = AddCodingTree(height=2)
 
@@ -48,19 +49,13 @@ def expected() -> list[Data]:
     return TREE.map([Data(x=g.x, edge_index=g.edge_index, y=g.y) for g in graphs])
 
 
-def same(one: Batch, two: Batch) -> None:
-    assert sorted(one.keys()) == sorted(two.keys())
-    for key in one.keys():
-        assert torch.equal(one[key], two[key])
-
-
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_data_set_on_disk_is_packed_with_its_trees(
     dataset, tmp_path, workers: int
 ) -> None:
     packed = pack_dataset(dataset, tmp_path / "p", workers=workers, chunk=25)
     (batch,) = PackedLoader(packed, 60)
-    same(batch, Batch.from_data_list(expected()))
+    assert_same(batch, Batch.from_data_list(expected()))
 
 
 def test_packing_goes_on_where_it_was_interrupted(
@@ -81,14 +76,14 @@ def test_packing_goes_on_where_it_was_interrupted(
         pack_dataset(dataset, tmp_path / "p", chunk=16)
     (batch,) = PackedLoader(pack_dataset(dataset, tmp_path / "p", chunk=16), 60)
     assert appended == [16, 16, 0, 16, 12]
-    same(batch, Batch.from_data_list(expected()))
+    assert_same(batch, Batch.from_data_list(expected()))
     pack_dataset(dataset, tmp_path / "p")
     assert len(appended) == 5  # only opened
 
 
 def test_a_slice_is_packed_as_a_slice(dataset, tmp_path) -> None:
     (batch,) = PackedLoader(pack_dataset(dataset[5:9], tmp_path / "p"), 4)
-    same(batch, Batch.from_data_list(expected()[5:9]))
+    assert_same(batch, Batch.from_data_list(expected()[5:9]))
 
 
 def test_another_transform_is_not_mixed_in(dataset, tmp_path) -> None:

@@ -2,15 +2,14 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch_geometric.data import Batch, Data
 
-from sega_anchor import AddCodingTree
 from sega_anchor.datasets import load
 from sega_anchor.loader.packed_graphs import PackedGraphs
+from tests.helpers.graphs import assert_same, treed_graphs
 
-TREE = AddCodingTree(height=2)
 #: Kinds of values, and where they may lie.
 VALUES = {
     torch.bool: st.booleans(),
@@ -25,24 +24,6 @@ VALUES = {
 }
 #: Just within and just beyond what the small types hold.
 EDGES = [0, 1, 255, 256, -1, 2**15 - 1, 2**15, -(2**15), 2**31 - 1, 2**31, 2**24 + 1]
-
-
-@st.composite
-def graphs(draw: st.DrawFn) -> list[Data]:
-    """Some graphs, edgeless and of one node among them."""
-    found = []
-    for _ in range(draw(st.integers(1, 5))):
-        n, m = draw(st.integers(1, 6)), draw(st.integers(0, 8))
-        generator = torch.Generator().manual_seed(draw(st.integers(0, 99)))
-        data = Data(
-            x=torch.rand(n, 3, generator=generator),
-            edge_index=torch.randint(n, (2, m), generator=generator),
-            edge_attr=torch.randint(5, (m, 2), generator=generator),
-            y=torch.rand(1, 2, generator=generator),
-            center=torch.randint(n, (1,), generator=generator),
-        )
-        found.append(TREE(data))
-    return found
 
 
 @st.composite
@@ -78,29 +59,20 @@ def assorted(draw: st.DrawFn) -> list[Data]:
     return found
 
 
-def same(one: Data, two: Data) -> None:
-    assert sorted(one.keys()) == sorted(two.keys())
-    for key in one.keys():
-        torch.testing.assert_close(one[key], two[key], rtol=0, atol=0, equal_nan=True)
-    assert one.num_nodes == two.num_nodes
-
-
-@given(graphs(), st.data())
-@settings(deadline=None, max_examples=60)
+@given(treed_graphs(), st.data())
 def test_a_batch_is_that_of_pyg(listed: list[Data], data: st.DataObject) -> None:
     packed = PackedGraphs.of(listed)
     index = data.draw(st.lists(st.integers(0, len(listed) - 1), min_size=1))
     got = packed.batch(torch.tensor(index))
     expected = Batch.from_data_list([listed[i] for i in index])
-    same(got, expected)
+    assert_same(got, expected)
     assert got.num_graphs == len(index)
     assert packed.sizes.tolist() == [graph.num_nodes for graph in listed]
     for i, graph in enumerate(listed):
-        same(packed[i], graph)
+        assert_same(packed[i], graph)
 
 
-@given(graphs(), st.data())
-@settings(deadline=None, max_examples=60)
+@given(treed_graphs(), st.data())
 def test_a_batch_comes_apart_as_that_of_pyg(
     listed: list[Data], data: st.DataObject
 ) -> None:
@@ -114,15 +86,14 @@ def test_a_batch_comes_apart_as_that_of_pyg(
         for i, (one, two) in enumerate(
             zip(apart, expected.to_data_list(), strict=True)
         ):
-            same(one, two)
-            same(one, listed[index[i]])
-            same(got.get_example(i), expected.get_example(i))
+            assert_same(one, two)
+            assert_same(one, listed[index[i]])
+            assert_same(got.get_example(i), expected.get_example(i))
         for one, two in zip(got[: len(index) - 1], apart[:-1], strict=True):
-            same(one, two)
+            assert_same(one, two)
 
 
 @given(assorted(), st.data())
-@settings(deadline=None, max_examples=150)
 def test_compact_graphs_give_the_same_batches(
     listed: list[Data], data: st.DataObject
 ) -> None:
@@ -130,9 +101,9 @@ def test_compact_graphs_give_the_same_batches(
     compact = packed.compact()
     index = data.draw(st.lists(st.integers(0, len(listed) - 1), max_size=4))
     got, expected = compact.batch(index), packed.batch(index)
-    same(got, expected)
+    assert_same(got, expected)
     if index:
-        same(got, Batch.from_data_list([listed[i] for i in index]))
+        assert_same(got, Batch.from_data_list([listed[i] for i in index]))
     assert {k: v.dtype for k, v in compact.fields.items()} == {
         k: v.dtype for k, v in compact.compact().fields.items()
     }
@@ -160,15 +131,17 @@ def test_compact_graphs_take_less_memory() -> None:
     assert compact.fields["x"].nbytes * 4 == packed.fields["x"].nbytes
     assert compact.fields["edge_index"].nbytes * 8 == packed.fields["edge_index"].nbytes
     assert compact.nbytes == 3 * (7 * n + 2 * 100)
-    same(compact.batch([2, 0]), packed.batch([2, 0]))
-    same(compact.to("cpu").batch([1]), packed.batch([1]))
+    assert_same(compact.batch([2, 0]), packed.batch([2, 0]))
+    assert_same(compact.to("cpu").batch([1]), packed.batch([1]))
 
 
 def test_a_data_set_packs() -> None:
     dataset = load("synthetic")
     packed = PackedGraphs.of(dataset)
     assert len(packed) == len(dataset)
-    same(packed.batch([7, 250]), Batch.from_data_list([dataset[7], dataset[250]]))
+    assert_same(
+        packed.batch([7, 250]), Batch.from_data_list([dataset[7], dataset[250]])
+    )
 
 
 def test_graphs_without_features_know_their_nodes() -> None:
@@ -176,13 +149,15 @@ def test_graphs_without_features_know_their_nodes() -> None:
     batch = PackedGraphs.of([lone, lone]).batch([0, 1])
     assert (batch.num_nodes, batch.num_graphs) == (6, 2)
     assert batch.batch.tolist() == [0, 0, 0, 1, 1, 1]
-    same(batch, Batch.from_data_list([lone, lone]))
-    same(PackedGraphs.of([lone, lone])[1], lone)
+    assert_same(batch, Batch.from_data_list([lone, lone]))
+    assert_same(PackedGraphs.of([lone, lone])[1], lone)
 
 
 def test_narrow_edge_indices_stay_narrow() -> None:
     pair = Data(edge_index=torch.tensor([[0], [1]], dtype=torch.int32), num_nodes=2)
-    same(PackedGraphs.of([pair, pair]).batch([1, 0]), Batch.from_data_list([pair] * 2))
+    assert_same(
+        PackedGraphs.of([pair, pair]).batch([1, 0]), Batch.from_data_list([pair] * 2)
+    )
 
 
 @pytest.mark.parametrize(

@@ -5,23 +5,23 @@ from itertools import chain, islice
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.data import SubsetRandomSampler, WeightedRandomSampler
 from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GIN, global_add_pool
-from trees.test_transforms import graphs
 
 from sega_anchor import AddCodingTree, AnchorView
 from sega_anchor.loader.packed_graphs import PackedGraphs
 from sega_anchor.loader.packed_loader import PackedLoader, move_if_fits
+from tests.helpers.graphs import random_graphs
 
 
 def treed(many: int) -> list[Data]:
     """Graphs with trees, labels and a number by which to know them."""
     tree = AddCodingTree(height=2)
-    listed = [tree(g) for g in graphs([1 + i % 7 for i in range(many)])]
+    listed = [tree(g) for g in random_graphs([1 + i % 7 for i in range(many)])]
     for i, graph in enumerate(listed):
         graph.y = torch.tensor([i])
         graph.edge_attr = torch.full((graph.num_edges, 2), i / 3)
@@ -103,7 +103,6 @@ def test_packed_listed_and_compact_graphs_are_alike() -> None:
 
 
 @given(st.integers(6, 40), st.integers(1, 3), st.integers(0, 20), st.booleans())
-@settings(deadline=None, max_examples=80)
 def test_shards_joined_are_the_batches(
     many: int, ranks: int, more: int, shuffle: bool
 ) -> None:
@@ -112,7 +111,7 @@ def test_shards_joined_are_the_batches(
     how = {"shuffle": shuffle, "sampler": sampler}
     (whole, *loaders) = [
         PackedLoader(
-            PACKED, batch_size, rank=rank, ranks=of, generator=seeded(many), **how
+            PACKED, batch_size, rank=rank, world_size=of, generator=seeded(many), **how
         )
         for rank, of in [(0, 1), *((rank, ranks) for rank in range(ranks))]
     ]
@@ -132,7 +131,7 @@ def test_shards_joined_are_the_batches(
 
 
 def test_shards_are_neighbours() -> None:
-    first, second = (PackedLoader(PACKED, 10, rank=i, ranks=2) for i in (0, 1))
+    first, second = (PackedLoader(PACKED, 10, rank=i, world_size=2) for i in (0, 1))
     # Three graphs are too few for two ranks: they join the ten before.
     assert numbers(first) == [[0, 1, 2, 3, 4], [10, 11, 12, 13, 14, 15, 16]]
     assert numbers(second) == [[5, 6, 7, 8, 9], [17, 18, 19, 20, 21, 22]]
@@ -144,11 +143,23 @@ def test_shards_are_neighbours() -> None:
         ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
         ({"batch_size": -3}, "batch_size must be at least 1, got -3"),
         ({"rank": 1}, "rank must be from 0 to 0, got 1"),
-        ({"batch_size": 8, "rank": -1, "ranks": 2}, "rank must be from 0 to 1, got -1"),
-        ({"batch_size": 8, "rank": 2, "ranks": 2}, "rank must be from 0 to 1, got 2"),
-        ({"batch_size": 5, "ranks": 3}, "batch_size is 5 for 3 ranks: give each at le"),
-        ({"batch_size": 60, "ranks": 12}, "too few graphs for 12 ranks: give 2 each"),
-        ({"batch_size": 9, "ranks": 2, "sampler": [1, 2, 3]}, "too few graphs for 2"),
+        (
+            {"batch_size": 8, "rank": -1, "world_size": 2},
+            "rank must be from 0 to 1, got -1",
+        ),
+        (
+            {"batch_size": 8, "rank": 2, "world_size": 2},
+            "rank must be from 0 to 1, got 2",
+        ),
+        (
+            {"batch_size": 5, "world_size": 3},
+            "at least 6, got 5 for 3 ranks: give each at",
+        ),
+        ({"batch_size": 60, "world_size": 12}, "too few graphs for 12 ranks"),
+        (
+            {"batch_size": 9, "world_size": 2, "sampler": [1, 2, 3]},
+            "too few graphs for 2",
+        ),
         ({"sampler": [1], "shuffle": True}, "either a sampler or shuffle=True, not bo"),
     ],
 )
@@ -161,13 +172,13 @@ def test_graphs_that_do_not_pack_are_refused() -> None:
     with pytest.raises(ValueError, match="there are no graphs to pack"):
         PackedLoader([])
     with pytest.raises(ValueError, match=r"graph 1 and graph 0 differ in .*'y'"):
-        PackedLoader([GRAPHS[0], *graphs([3])])
+        PackedLoader([GRAPHS[0], *random_graphs([3])])
     with pytest.raises(IndexError, match="there are 23 graphs, got index 23"):
         next(iter(PackedLoader(PACKED, sampler=[23])))
 
 
 def test_the_loader_says_what_it_is() -> None:
-    loader = PackedLoader(PACKED, 8, rank=1, ranks=2)
+    loader = PackedLoader(PACKED, 8, rank=1, world_size=2)
     assert repr(loader) == (
         "PackedLoader(23 graphs, batch_size=8, device='cpu', rank=1 of 2)"
     )

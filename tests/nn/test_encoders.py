@@ -1,39 +1,16 @@
 """TreeEncoder, GIN and AnchorView against the reference forward passes."""
 
-import math
 from typing import Any
 
 import pytest
 import torch
-from oracles import reference
-from torch import Tensor, nn
+from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from sega_anchor import AddCodingTree, AddRandomTree, AnchorView, NTXent, TreeEncoder
 from sega_anchor.backbones import GIN
 from sega_anchor.trees.levels import TreeLevels
-
-
-def fill(module: nn.Module) -> nn.Module:
-    """Fill Linear parameters with the rule of the reference values."""
-    linear = [m for m in module.modules() if isinstance(m, nn.Linear)]
-    chosen = {id(p) for m in linear for p in m.parameters()}
-    q = 0
-    for parameter in module.double().parameters():
-        if id(parameter) in chosen:
-            t = torch.arange(parameter.numel(), dtype=torch.double)
-            values = 0.3 * torch.sin(1.7 * t + 0.9 * q + 0.5)
-            parameter.data = values.view_as(parameter)
-            q += 1
-    return module.eval()
-
-
-def graph() -> tuple[Tensor, Tensor, Tensor]:
-    values = reference("forward")["graph"]
-    x = torch.tensor(
-        [[math.sin(i + 2 * j) for j in range(3)] for i in range(7)], dtype=torch.double
-    )
-    return x, torch.tensor(values["edge_index"]), torch.tensor(values["batch"])
+from tests.helpers.reference import fill, forward_graph, reference
 
 
 @pytest.mark.parametrize(
@@ -42,7 +19,7 @@ def graph() -> tuple[Tensor, Tensor, Tensor]:
 )
 def test_gin_equals_the_released_encoder(key: str, copies: int) -> None:
     expected = reference("forward")["gin_encoder(3,4,3 layers)"][key]
-    x, edge_index, batch = graph()
+    x, edge_index, batch = forward_graph()
     loops = torch.arange(7).expand(2, 7)
     edge_index = torch.cat([edge_index, *[loops] * copies], dim=1)
     got = fill(GIN(3, 4, 3))(x, edge_index, batch, 2)
@@ -74,7 +51,7 @@ CASES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_tree_encoder_equals_the_released_one(k: int, case: str) -> None:
     tree, values = levels(k)
-    x, _, _ = graph()
+    x, _, _ = forward_graph()
     encoder = fill(TreeEncoder(3, 2, 4, k, **CASES[case]))
     expected = torch.tensor(values[case]["out"]).double()
     torch.testing.assert_close(encoder(x, tree), expected, atol=1e-5, rtol=0)
@@ -85,7 +62,7 @@ def test_anchor_view_adds_the_released_head(
     k: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree, values = levels(k)
-    x, edge_index, batch = graph()
+    x, edge_index, batch = forward_graph()
     view = fill(AnchorView(3, 2, 4, k))
     monkeypatch.setattr("sega_anchor.nn.anchor_view.tree_levels", lambda *_: tree)
     data = Data(x=x, edge_index=edge_index, batch=batch, tree_parent=0, tree_level=0)

@@ -1,9 +1,9 @@
 import pytest
 import torch
-from oracles import reference
 from torch import Tensor
 
 from sega_anchor import NTXent, nt_xent
+from tests.helpers.reference import reference
 
 
 def slow(anchor: Tensor, view: Tensor, temperature: float, include: bool) -> float:

@@ -5,7 +5,6 @@ from typing import get_type_hints
 
 import pytest
 import torch
-from oracles import archives, reference
 from torch_geometric.data import Data
 
 from adapters import graphcl
@@ -14,6 +13,8 @@ from sega_anchor.datasets import SyntheticCommunities, load
 from sega_anchor.protocols import Options, Settings
 from sega_anchor.protocols.features import HonestFeatures, PublishedFeatures
 from sega_anchor.report import Evaluation, Result
+from tests.helpers.paths import real_data
+from tests.helpers.reference import reference
 
 SHORT = {"seeds": 1, "epochs": 2, "evaluate_at": (1, 2), "batch_size": 16, "jobs": 1}
 
@@ -183,7 +184,7 @@ def test_the_two_choices_on_numbers_known_by_hand() -> None:
 
 def test_published_features_equal_the_released_ones(tmp_path) -> None:
     facts = reference("features")
-    mutag = load("MUTAG", root=tmp_path, archives=archives())
+    mutag = load("MUTAG", root=tmp_path, archives=real_data("tu"))
     out = PublishedFeatures(100)(mutag[0])
     first = facts["MUTAG_graph0"]
     assert out.edge_index.size(1) == first["edge_index_columns_from_get"]
@@ -195,7 +196,9 @@ def test_published_features_equal_the_released_ones(tmp_path) -> None:
     where = out.tree_x[:, first["x_dim"] :].argmax(dim=1)
     assert where.tolist() == first["onehot_degree_position"]
 
-    proteins = load("PROTEINS", root=tmp_path, archives=archives(), use_node_attr=True)
+    proteins = load(
+        "PROTEINS", root=tmp_path, archives=real_data("tu"), use_node_attr=True
+    )
     out = PublishedFeatures(100, num_attributes=1)(proteins[0])
     first = facts["PROTEINS_graph0"]
     assert (out.x.size(1), out.tree_x.size(1)) == (first["x_dim"], first["deg_x_dim"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch_geometric.data import Data
 
@@ -33,7 +33,6 @@ def directed(draw: st.DrawFn) -> np.ndarray:
     return np.array(draw(cells)).reshape(n, n) / 16
 
 
-@settings(deadline=None)
 @given(directed())
 def test_all_kinds_describe_the_same_graph(matrix: np.ndarray) -> None:
     expected = np.maximum(matrix, matrix.T)

@@ -3,45 +3,20 @@ from typing import get_args
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from oracles import Authors, Weights, algorithm1, archives, entropy, reference
-from torch import Tensor
 
 from sega_anchor import CodingTree, build_coding_tree, structural_entropy
 from sega_anchor.datasets import load
 from sega_anchor.trees.build import TreeMethod
+from tests.helpers.examples import times
+from tests.helpers.graphs import weighted_graphs
+from tests.helpers.paths import real_data
+from tests.helpers.reference import GRAPHS, reference, tensors
+from tests.helpers.released_tree import coding_tree
+from tests.helpers.slow_trees import Weights, algorithm1, dense, entropy, of_weights
 
 METHODS = get_args(TreeMethod)
-GRAPHS = (
-    "path6 cycle6 star6 barbell3 two_k4 k5 disc_tri_tri disc_tri_edge_iso "
-    "isolated_tail weighted5 edge2 path3 two_isolated petersen grid3x3 karate"
-).split()
-
-
-def tensors(edges: list[list[float]]) -> tuple[Tensor, Tensor | None]:
-    pairs = [edge[:2] for edge in edges]
-    edge_index = torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).t()
-    if edges and len(edges[0]) == 3:
-        return edge_index, torch.tensor([edge[2] for edge in edges], dtype=torch.double)
-    return edge_index, None
-
-
-def of_weights(weights: Weights) -> tuple[Tensor, Tensor]:
-    edge_index = torch.tensor(list(weights), dtype=torch.long).reshape(-1, 2).t()
-    return edge_index, torch.tensor(list(weights.values()), dtype=torch.double)
-
-
-@st.composite
-def graphs(draw: st.DrawFn, least: int = 1, most: int = 12) -> tuple[int, Weights]:
-    """A graph with real weights, so that no two choices of a builder tie."""
-    n = draw(st.integers(least, most))
-    pairs = [(u, v) for u in range(n) for v in range(u + 1, n)]
-    chosen = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
-    seed = draw(st.integers(0, 2**32))
-    random = torch.Generator().manual_seed(seed)
-    values = torch.rand(len(chosen), generator=random, dtype=torch.double) + 0.1
-    return n, dict(zip(chosen, values.tolist(), strict=True))
 
 
 def check_tree(tree: CodingTree, n: int, height: int) -> None:
@@ -87,7 +62,7 @@ def test_paper_matches_independent_algorithm1(height: int) -> None:
 
 def test_authors_on_all_of_mutag(tmp_path) -> None:
     expected = reference("mutag_trees")["k"]
-    dataset = load("MUTAG", root=tmp_path, archives=archives())
+    dataset = load("MUTAG", root=tmp_path, archives=real_data("tu"))
     for height in (2, 3, 4, 5):
         trees = [
             build_coding_tree(
@@ -106,8 +81,7 @@ def test_authors_on_all_of_mutag(tmp_path) -> None:
         )
 
 
-@settings(max_examples=60, deadline=None)
-@given(graphs(least=2, most=7), st.integers(2, 4))
+@given(weighted_graphs(least=2, most=7), st.integers(2, 4))
 def test_paper_equals_its_slow_twin(graph: tuple[int, Weights], height: int) -> None:
     n, weights = graph
     edge_index, weight = of_weights(weights)
@@ -117,24 +91,16 @@ def test_paper_equals_its_slow_twin(graph: tuple[int, Weights], height: int) -> 
         assert structural_entropy(tree, edge_index, weight) == pytest.approx(slow)
 
 
-@settings(max_examples=150, deadline=None)
-@given(graphs(least=2, most=9), st.integers(2, 5))
+@given(weighted_graphs(least=2, most=9), st.integers(2, 5))
 def test_authors_equal_their_slow_twin(graph: tuple[int, Weights], height: int) -> None:
     n, weights = graph
-    if not weights:
-        return
     edge_index, weight = of_weights(weights)
     tree = build_coding_tree(edge_index, n, weight, height=height, method="authors")
-    slow = Authors(n, weights, height).partitions
-    for nodes, groups in zip(tree.ancestors()[1:-1].tolist(), slow, strict=True):
-        members: dict[int, set[int]] = {}
-        for vertex, node in enumerate(nodes):
-            members.setdefault(node, set()).add(vertex)
-        assert set(map(frozenset, members.values())) == set(groups)
+    assert tree.nested() == coding_tree(dense(n, weights), height)
 
 
-@settings(max_examples=1500, deadline=None)
-@given(graphs(most=14), st.integers(2, 5), st.sampled_from(METHODS))
+@times(15)
+@given(weighted_graphs(most=14), st.integers(2, 5), st.sampled_from(METHODS))
 def test_every_graph_gets_a_tree(
     graph: tuple[int, Weights], height: int, method: str
 ) -> None:
@@ -156,8 +122,8 @@ def test_every_graph_gets_a_tree(
     assert torch.equal(tree.parent, again.parent)
 
 
-@settings(max_examples=1000, deadline=None)
-@given(graphs(most=14), st.sampled_from(METHODS), st.randoms())
+@times(10)
+@given(weighted_graphs(most=14), st.sampled_from(METHODS), st.randoms())
 def test_how_edges_are_written_does_not_matter(graph, method: str, random) -> None:
     n, weights = graph
     edge_index, weight = of_weights(weights)

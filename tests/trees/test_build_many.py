@@ -2,20 +2,10 @@ import inspect
 from itertools import pairwise
 from pathlib import Path
 
-import forests
 import numpy as np
 import pytest
 import torch
-from forests import (
-    METHODS,
-    Stored,
-    featured,
-    one_by_one,
-    random_graphs,
-    same,
-    some_graphs,
-)
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch_geometric.data import Batch, Data
 
@@ -23,8 +13,16 @@ import sega_anchor as sa
 from adapters import graphcl
 from sega_anchor.datasets import SyntheticCommunities
 from sega_anchor.trees import build_many
-
-built, small_chunks = forests.built, forests.small_chunks
+from tests.helpers.examples import times
+from tests.helpers.forests import (
+    METHODS,
+    Stored,
+    featured,
+    one_by_one,
+    same,
+    some_graphs,
+)
+from tests.helpers.graphs import random_graphs
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -48,7 +46,7 @@ def test_defaults_are_those_of_a_single_tree() -> None:
     }
 
 
-@settings(max_examples=30, deadline=None)
+@times(0.3)
 @given(st.lists(st.integers(1, 40), max_size=12), st.integers(1, 200))
 def test_any_cut_into_chunks_gives_the_same(sizes: list[int], chunk: int) -> None:
     data = random_graphs(sizes)

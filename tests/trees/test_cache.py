@@ -4,26 +4,23 @@ import threading
 import warnings
 from pathlib import Path
 
-import forests
 import numpy as np
 import pytest
-from forests import (
-    METHODS,
-    Stored,
-    featured,
-    one_by_one,
-    random_graphs,
-    same,
-    some_graphs,
-)
 
 import sega_anchor as sa
 from sega_anchor.trees import build, build_many
 from sega_anchor.trees import cache as cached
 from sega_anchor.trees._flatten import flatten
 from sega_anchor.trees.cache import TreeCache, Trees, content_key
-
-built, small_chunks = forests.built, forests.small_chunks
+from tests.helpers.forests import (
+    METHODS,
+    Stored,
+    featured,
+    one_by_one,
+    same,
+    some_graphs,
+)
+from tests.helpers.graphs import random_graphs
 
 
 def test_what_is_kept_is_not_built_again(tmp_path, built, small_chunks) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import networkx
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sega_anchor import CodingTree
@@ -39,13 +39,11 @@ def first(nested: Any) -> int:
     return nested if isinstance(nested, int) else min(map(first, nested))
 
 
-@settings(deadline=None)
 @given(trees())
 def test_nested_lists_are_the_tree(tree: CodingTree) -> None:
     assert tree.nested() == slow_nested(tree, tree.parent.numel() - 1)
 
 
-@settings(deadline=None)
 @given(trees())
 def test_a_partition_numbers_the_nodes_of_its_level(tree: CodingTree) -> None:
     for level in range(tree.height + 1):
@@ -58,7 +56,6 @@ def test_a_partition_numbers_the_nodes_of_its_level(tree: CodingTree) -> None:
         assert tree.partition(level).tolist() == expected
 
 
-@settings(deadline=None)
 @given(trees())
 def test_networkx_has_the_same_edges_and_levels(tree: CodingTree) -> None:
     graph = tree.to_networkx()

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sega_anchor import CodingTree, build_coding_tree
@@ -16,6 +16,7 @@ from sega_anchor.trees.draw import check_drawing, draw
 from sega_anchor.trees.draw._groups import Groups
 from sega_anchor.trees.draw._layout import place
 from sega_anchor.trees.draw._palette import tree_colours
+from tests.helpers.paths import ROOT
 
 pytest.importorskip("matplotlib")
 
@@ -79,8 +80,7 @@ def test_pyplot_is_not_loaded(tmp_path: Path) -> None:
         f"draw(build_coding_tree(edge), edge, {str(tmp_path / 'a.png')!r});"
         "sys.exit('matplotlib.pyplot' in sys.modules)"
     )
-    root = Path(__file__).parents[1]
-    assert subprocess.run([sys.executable, "-c", code], cwd=root).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,6 @@ def test_brothers_differ_in_grey_print() -> None:
     assert abs(light[11] - light[12]) > 0.08
 
 
-@settings(deadline=None, max_examples=60)
 @given(data=st.data(), n=st.integers(1, 14), height=st.integers(2, 5))
 def test_no_branches_cross(data: st.DataObject, n: int, height: int) -> None:
     vertex = st.integers(0, n - 1)

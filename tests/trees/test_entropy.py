@@ -1,8 +1,8 @@
 import pytest
 import torch
-from oracles import entropy
 
 from sega_anchor import CodingTree, build_coding_tree, structural_entropy
+from tests.helpers.slow_trees import entropy
 
 EDGES = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (2, 3)]
 

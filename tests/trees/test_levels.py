@@ -5,11 +5,10 @@ from itertools import pairwise
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 from torch_geometric.data import Batch, Data
-from trees.test_transforms import graphs
 
 from sega_anchor import AddCodingTree
 from sega_anchor.trees.levels import (
@@ -18,10 +17,10 @@ from sega_anchor.trees.levels import (
     _slice_on_cpu,
     tree_levels,
 )
+from tests.helpers.graphs import random_graphs
 
 Slicing = Callable[[Tensor, Tensor, int], TreeLevels]
 both = pytest.mark.parametrize("slicing", [_slice_on_cpu, _slice_anywhere])
-quick = settings(deadline=None, max_examples=80)
 
 
 @st.composite
@@ -29,7 +28,7 @@ def forests(draw: st.DrawFn) -> tuple[Batch, int]:
     """A batch with coding trees, and their height."""
     sizes = draw(st.lists(st.integers(1, 20), min_size=1, max_size=6))
     height = draw(st.integers(2, 5))
-    listed = graphs(sizes, seed=draw(st.integers(0, 99)))
+    listed = random_graphs(sizes, seed=draw(st.integers(0, 99)))
     return Batch.from_data_list([AddCodingTree(height)(g) for g in listed]), height
 
 
@@ -55,7 +54,6 @@ def same(one: TreeLevels, two: TreeLevels) -> bool:
     return one.num_graphs == two.num_graphs and all(torch.equal(*p) for p in pairs)
 
 
-@quick
 @given(forests())
 def test_compiled_slices_are_those_of_torch(given: tuple[Batch, int]) -> None:
     data, height = given
@@ -68,7 +66,6 @@ def test_compiled_slices_are_those_of_torch(given: tuple[Batch, int]) -> None:
     assert torch.equal(expected.graphs[0], data.batch)
 
 
-@quick
 @given(forests(), st.sampled_from([torch.int32, torch.int16]))
 def test_narrow_and_strided_trees_are_sliced_too(
     given: tuple[Batch, int], kind: torch.dtype
@@ -154,7 +151,6 @@ def test_a_last_node_that_is_no_root_is_refused(slicing: Slicing, last: int) -> 
         slicing(level if last == 9 else level.roll(1), offset, 2)
 
 
-@quick
 @given(forests(), st.data())
 def test_both_refuse_the_same_trees(
     given: tuple[Batch, int], data: st.DataObject

@@ -6,17 +6,24 @@ import threading
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from oracles import Weights, archives
-from oracles_trees import flat_entropy, invariants, optimum
-from trees.test_build import graphs, of_weights
 
 from sega_anchor import CodingTree, build_coding_tree, structural_entropy
 from sega_anchor.datasets import load
 from sega_anchor.trees._kernels.exact import TINY
 from sega_anchor.trees._kernels.squeeze import squeeze
 from sega_anchor.trees.build import build_arrays
+from tests.helpers.examples import times
+from tests.helpers.graphs import weighted_graphs
+from tests.helpers.paths import real_data
+from tests.helpers.slow_trees import (
+    Weights,
+    flat_entropy,
+    invariants,
+    of_weights,
+    optimum,
+)
 
 NAMES = ("MUTAG", "PROTEINS", "NCI1", "DD", "IMDB-BINARY", "IMDB-MULTI", "COLLAB")
 NAMES += ("REDDIT-BINARY", "REDDIT-MULTI-5K")
@@ -70,7 +77,7 @@ def cheapest(
     return best
 
 
-@settings(max_examples=400, deadline=None)
+@times(4)
 @given(dendrograms(), st.integers(2, 5))
 def test_squeeze_is_exact(dendrogram, height: int) -> None:
     parent, volume, inner, n = dendrogram
@@ -102,8 +109,8 @@ def test_squeeze_of_a_caterpillar_is_quick_and_right() -> None:
     assert left[n:].min() == 0
 
 
-@settings(max_examples=200, deadline=None)
-@given(graphs(least=4, most=10), st.randoms())
+@times(2)
+@given(weighted_graphs(least=4, most=10), st.randoms())
 def test_gain_of_combine_and_loss_of_drop(graph, random) -> None:
     """COMBINE gains (2c/V) log(V/vol12), and DROP loses just that again."""
     n, weights = graph
@@ -136,16 +143,15 @@ def test_gain_of_combine_and_loss_of_drop(graph, random) -> None:
     assert before - after == pytest.approx(gain, abs=1e-9)
 
 
-@settings(max_examples=150, deadline=None)
-@given(graphs(least=2, most=TINY), st.integers(2, 4))
+@given(weighted_graphs(least=2, most=TINY), st.integers(2, 4))
 def test_tiny_graphs_get_the_optimum(graph, height: int) -> None:
     n, weights = graph
     if weights:
         assert bits(n, weights, height) == pytest.approx(optimum(n, weights, height))
 
 
-@settings(max_examples=300, deadline=None)
-@given(graphs(least=TINY + 1, most=24))
+@times(3)
+@given(weighted_graphs(least=TINY + 1, most=24))
 def test_never_above_the_authors_nor_rising_with_height(graph) -> None:
     n, weights = graph
     if not weights:
@@ -160,7 +166,7 @@ def test_never_above_the_authors_nor_rising_with_height(graph) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_real_graph_is_worse_than_the_authors_tree(name: str, tmp_path) -> None:
-    data = load(name, root=tmp_path, archives=archives())
+    data = load(name, root=tmp_path, archives=real_data("tu"))
     for graph in data[:: max(1, len(data) // 40)]:
         for height in (2, 3, 5):
             ours, theirs = (

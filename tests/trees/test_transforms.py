@@ -3,22 +3,14 @@ import warnings
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch_geometric.data import Batch, Data, InMemoryDataset
 from torch_geometric.loader import DataLoader
 
 from sega_anchor import AddCodingTree, AddRandomTree, AnchorView, CodingTree
 from sega_anchor.trees.levels import tree_levels
-
-
-def graphs(sizes: list[int], seed: int = 0) -> list[Data]:
-    generator = torch.Generator().manual_seed(seed)
-    out = []
-    for n in sizes:
-        edge_index = torch.randint(n, (2, 2 * n), generator=generator)
-        out.append(Data(x=torch.arange(n).float().view(n, 1), edge_index=edge_index))
-    return out
+from tests.helpers.graphs import random_graphs
 
 
 def same(a: Data, b: Data) -> bool:
@@ -26,10 +18,9 @@ def same(a: Data, b: Data) -> bool:
     return keys == sorted(b.keys()) and all(torch.equal(a[k], b[k]) for k in keys)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(1, 20), min_size=1, max_size=6), st.integers(2, 5))
 def test_trees_survive_loader_and_unbatching(sizes: list[int], height: int) -> None:
-    data = [AddCodingTree(height)(graph) for graph in graphs(sizes)]
+    data = [AddCodingTree(height)(graph) for graph in random_graphs(sizes)]
     for batch in DataLoader(data, batch_size=len(data)):
         for before, after in zip(data, batch.to_data_list(), strict=True):
             assert same(before, after)
@@ -48,7 +39,7 @@ def test_trees_survive_loader_and_unbatching(sizes: list[int], height: int) -> N
 
 
 def test_saving_and_loading_needs_no_trust_and_no_warning(tmp_path) -> None:
-    data = [AddCodingTree(3)(graph) for graph in graphs([4, 9])]
+    data = [AddCodingTree(3)(graph) for graph in random_graphs([4, 9])]
     torch.save(data, tmp_path / "graphs.pt")
     for before, after in zip(
         data, torch.load(tmp_path / "graphs.pt", weights_only=True), strict=True
@@ -63,7 +54,8 @@ class Cached(InMemoryDataset):
 
     def process(self) -> None:
         self.save(
-            [self.pre_transform(g) for g in graphs([3, 5])], self.processed_paths[0]
+            [self.pre_transform(g) for g in random_graphs([3, 5])],
+            self.processed_paths[0],
         )
 
 
@@ -72,13 +64,13 @@ def test_an_in_memory_data_set_caches_trees(tmp_path) -> None:
         dataset = Cached(tmp_path, pre_transform=AddCodingTree(3))
         dataset.log = False
         dataset.load(dataset.processed_paths[0])
-        expected = [AddCodingTree(3)(graph) for graph in graphs([3, 5])]
+        expected = [AddCodingTree(3)(graph) for graph in random_graphs([3, 5])]
         for before, after in zip(expected, dataset, strict=True):
             assert same(before, after)
 
 
 def test_the_transform_leaves_its_input_alone() -> None:
-    (graph,) = graphs([5])
+    (graph,) = random_graphs([5])
     keys = graph.keys()
     AddCodingTree()(graph)
     assert graph.keys() == keys
@@ -86,7 +78,7 @@ def test_the_transform_leaves_its_input_alone() -> None:
 
 @pytest.mark.parametrize("transform", [AddCodingTree(4), AddRandomTree(3)])
 def test_a_batch_gets_the_trees_of_its_graphs(transform) -> None:
-    data = graphs([5, 1, 8])
+    data = random_graphs([5, 1, 8])
     whole = transform(Batch.from_data_list(data))
     each = Batch.from_data_list([transform(graph) for graph in data])
     assert torch.equal(whole.tree_parent, each.tree_parent)
@@ -110,7 +102,7 @@ def test_weights_are_read_from_the_named_attribute() -> None:
 
 @pytest.mark.parametrize("batched", [False, True])
 def test_a_tree_whose_graph_lost_nodes_is_refused(batched: bool) -> None:
-    first, second = (AddCodingTree(3)(graph) for graph in graphs([6, 6]))
+    first, second = (AddCodingTree(3)(graph) for graph in random_graphs([6, 6]))
     view = AnchorView(1, height=3)
     cut = second.subgraph(torch.tensor([0, 1, 2]))
     data = Batch.from_data_list([first, cut]) if batched else cut
@@ -119,7 +111,7 @@ def test_a_tree_whose_graph_lost_nodes_is_refused(batched: bool) -> None:
 
 
 def test_a_damaged_tree_is_refused() -> None:
-    graph = AddCodingTree(3)(graphs([6])[0])
+    graph = AddCodingTree(3)(random_graphs([6])[0])
     view = AnchorView(1, height=3)
     shorter = copy.copy(graph)
     shorter.tree_level = graph.tree_level[:-1]
@@ -134,7 +126,7 @@ def test_a_damaged_tree_is_refused() -> None:
 
 
 def test_random_trees_are_balanced_and_seeded() -> None:
-    data = graphs([10, 17])
+    data = random_graphs([10, 17])
     for graph in data:
         out = AddRandomTree(height=2, seed=1)(graph)
         place = torch.arange(out.tree_parent.numel())

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
@@ -12,7 +12,6 @@ from torch_geometric.utils import scatter
 from sega_anchor.backbones._layers import GINLayer
 from sega_anchor.utils.scatter import pool, sum_neighbours, sum_rows, take_rows
 
-quick = settings(deadline=None, max_examples=60)
 kinds = st.sampled_from([torch.float32, torch.float64])
 EDGES = torch.tensor([[3, 0, 0, 1, 0, 2, 2], [1, 2, 2, 1, 3, 0, 0]])
 
@@ -64,7 +63,6 @@ def gradients(out: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
     return torch.autograd.grad((out * shape).sum(), inputs)
 
 
-@quick
 @given(grouped())
 def test_rows_are_summed_as_scatter_does(given: tuple[Tensor, Tensor, int]) -> None:
     x, index, groups = given
@@ -78,7 +76,6 @@ def test_rows_are_summed_as_scatter_does(given: tuple[Tensor, Tensor, int]) -> N
     assert torch.equal(sum_rows(x, index.int(), groups), expected)
 
 
-@quick
 @given(grouped())
 def test_pools_are_those_of_pyg(given: tuple[Tensor, Tensor, int]) -> None:
     x, graph, graphs = given
@@ -95,7 +92,6 @@ def test_pools_are_those_of_pyg(given: tuple[Tensor, Tensor, int]) -> None:
         assert torch.equal(pool(x, None, mean=True), global_mean_pool(x, None))
 
 
-@quick
 @given(grouped(), st.integers(0, 40))
 def test_rows_are_taken(given: tuple[Tensor, Tensor, int], many: int) -> None:
     x, _, _ = given
@@ -108,7 +104,6 @@ def test_rows_are_taken(given: tuple[Tensor, Tensor, int], many: int) -> None:
     torch.testing.assert_close(gradients(got, x), expected)
 
 
-@quick
 @given(networks())
 def test_neighbours_are_summed_as_scatter_does(
     given: tuple[Tensor, Tensor, Tensor],
@@ -242,7 +237,6 @@ def test_other_types_and_shapes_are_left_to_torch() -> None:
     assert mixed.dtype == torch.float64
 
 
-@quick
 @given(networks(), st.integers(1, 4))
 def test_the_gin_layer_is_that_of_pyg(
     given: tuple[Tensor, Tensor, Tensor], hidden: int

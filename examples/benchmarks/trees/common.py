@@ -93,10 +93,10 @@ def sample(name: str, most: int, archives: str | None) -> list[Data]:
 
 def oracle(name: str) -> Any:
     """Return a module of slow twins, which lie among the tests."""
-    tests = str(Path(__file__).resolve().parents[3] / "tests")
-    if tests not in sys.path:
-        sys.path.append(tests)
-    return importlib.import_module(name)
+    root = str(Path(__file__).resolve().parents[3])
+    if root not in sys.path:
+        sys.path.append(root)
+    return importlib.import_module(f"tests.helpers.{name}")
 
 
 def pairs(data: Data) -> list[tuple[int, int]]:

@@ -55,7 +55,7 @@ def main() -> None:
 
 def gaps(first: int, height: int) -> Json:
     """Return by how many bits each tree of a hundred graphs is above the optimum."""
-    optimum = oracle("oracles_trees").optimum
+    optimum = oracle("slow_trees").optimum
     found: dict[str, list[float]] = {method: [] for method in METHODS}
     for number in range(first, first + 100):
         n, weights = graph(number)

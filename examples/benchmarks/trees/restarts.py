@@ -1,6 +1,6 @@
 """The least two-level entropy that local moves find from many starts, compiled.
 
-The plain twin is ``best_of_restarts`` in ``tests/oracles_trees.py``.
+The plain twin is ``best_of_restarts`` in ``tests/helpers/slow_trees.py``.
 """
 
 # mypy: allow-untyped-decorators

@@ -82,7 +82,7 @@ def _entrants(data: Data, heights: list[int], plain: bool) -> dict[str, Contesta
     matrix = np.zeros((data.num_nodes, data.num_nodes))
     matrix[tuple(np.array(edges).reshape(-1, 2).T)] = 1
     dense = (matrix + matrix.T).tolist()
-    authors = oracle("authors_plain").coding_tree
+    authors = oracle("released_tree").coding_tree
     found: dict[str, Contestant] = {
         "leiden": partial(graph.community_leiden, objective_function="modularity"),
         "fastgreedy": partial(graph.community_fastgreedy),

@@ -10,9 +10,9 @@ import torch
 from sega_anchor.datasets.molecules import moleculenet
 from sega_anchor.datasets.molecules.moleculenet import MOLECULENET, load_molecules
 from sega_anchor.datasets.molecules.smiles import molecule_graph, read_table
+from tests.helpers.paths import real_data
 
 pytest.importorskip("rdkit")
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "molecules"
 NAN = float("nan")
 
 # Molecules with a graph, tasks, rows without one.
@@ -42,15 +42,14 @@ def table(folder: Path, text: str, name: str = "own.csv") -> Path:
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_real_sets(name: str) -> None:
-    if not SHARED.is_dir():
-        pytest.skip("needs MoleculeNet's files in ../shared/data/molecules")
+    archives = real_data("molecules")
     molecules, tasks, skipped = COUNTS[name]
     if skipped:
         with pytest.warns(UserWarning, match=f"{name}: {skipped} rows") as caught:
-            found = load_molecules(name, archives=SHARED)
+            found = load_molecules(name, archives=archives)
         assert len(caught) == 1
     else:
-        found = load_molecules(name, archives=SHARED)
+        found = load_molecules(name, archives=archives)
     assert found.labels.shape == (molecules, tasks) == (len(found), len(found.tasks))
     assert len(found.smiles) == molecules and len(found.skipped) == skipped
     plain = by_hand(name, {row for row, _, _ in found.skipped}, found.tasks)
@@ -70,7 +69,7 @@ def by_hand(
     name: str, skipped: set[int], tasks: list[str]
 ) -> list[tuple[str, list[float]]]:
     """Read the file with names of columns written out here."""
-    rows = read_table(SHARED / f"{MOLECULENET[name].stem}.csv.gz")
+    rows = read_table(real_data("molecules", f"{MOLECULENET[name].stem}.csv.gz"))
     header = next(rows)
     column = {"bace": "mol"}.get(name, "smiles")
     wanted = {
@@ -92,9 +91,7 @@ def by_hand(
 
 @pytest.mark.parametrize(("name", "tasks"), [("muv", 17), ("toxcast", 617), ("hiv", 1)])
 def test_the_tasks_of_large_sets(name: str, tasks: int, tmp_path: Path) -> None:
-    path = SHARED / f"{MOLECULENET[name].stem}.csv.gz"
-    if not path.is_file():
-        pytest.skip(f"needs {path.name} in ../shared/data/molecules")
+    path = real_data("molecules", f"{MOLECULENET[name].stem}.csv.gz")
     with gzip.open(path, "rt") as file:
         lines = [next(file) for _ in range(3)]
     header = lines[0].strip().split(",")

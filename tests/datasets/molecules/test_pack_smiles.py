@@ -1,5 +1,6 @@
 """Packed graphs on disk: what is read is what was written, whenever it was killed."""
 
+import importlib
 import subprocess
 import sys
 import tempfile
@@ -9,21 +10,23 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from loader.test_packed_graphs import graphs, same
 from torch_geometric.data import Batch, Data
 
 from sega_anchor import AddCodingTree
-from sega_anchor.datasets.molecules import pack_smiles as smiles_store
 from sega_anchor.datasets.molecules.pack_smiles import pack_smiles
 from sega_anchor.datasets.molecules.smiles import iterate_smiles, molecule_graph
 from sega_anchor.loader.on_disk import PackedWriter, open_packed
 from sega_anchor.loader.packed_graphs import PackedGraphs
+from tests.helpers.examples import times
+from tests.helpers.graphs import assert_same, treed_graphs
+from tests.helpers.paths import real_data
 
 ROWS = ["CCO", "C", "CC=O", "C(", "c1ccccc1", "[Na+].[Cl-]", "C*", "X", "N", "C#N"]
 CHUNK = 2
-ZINC = Path(__file__).parents[2] / "shared/data/molecules/zinc_250k.csv.gz"
+# The package's name of this is the function.
+smiles_store = importlib.import_module("sega_anchor.datasets.molecules.pack_smiles")
 
 
 def source(path: Path) -> Path:
@@ -44,8 +47,8 @@ def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     return content(tmp_path / "whole")
 
 
-@given(graphs(), st.data())
-@settings(deadline=None, max_examples=25)
+@given(treed_graphs(), st.data())
+@times(0.25)
 def test_what_is_read_from_disk_is_what_pyg_collates(
     listed: list[Data], data: st.DataObject
 ) -> None:
@@ -58,9 +61,11 @@ def test_what_is_read_from_disk_is_what_pyg_collates(
             writer.append(PackedGraphs.of(listed[begin:end]))
         writer.finish()
         opened = open_packed(folder)
-        same(opened.batch(index), Batch.from_data_list([listed[i] for i in index]))
+        assert_same(
+            opened.batch(index), Batch.from_data_list([listed[i] for i in index])
+        )
         for i, graph in enumerate(listed):
-            same(opened[i], graph)
+            assert_same(opened[i], graph)
 
 
 @pytest.mark.parametrize("write", range(2, 40, 3))
@@ -94,7 +99,8 @@ def test_a_real_kill_loses_no_more_than_a_chunk(
 ) -> None:
     program = f"""
 import sys, time
-from sega_anchor.datasets import smiles_store as store
+import importlib
+store = importlib.import_module("sega_anchor.datasets.molecules.pack_smiles")
 store.CHUNK = {CHUNK}
 save = store.PackedWriter._save
 def slowly(self):
@@ -125,13 +131,12 @@ store.pack_smiles(sys.argv[1], sys.argv[2], jobs=1)
 def test_zinc_packs_to_what_its_molecules_give(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not ZINC.is_file():
-        pytest.skip("needs zinc_250k.csv.gz in ../shared/data/molecules")
-    rows = list(islice(iterate_smiles(ZINC), 300))
+    zinc = real_data("molecules", "zinc_250k.csv.gz")
+    rows = list(islice(iterate_smiles(zinc), 300))
     (tmp_path / "a.smi").write_text("\n".join(rows))
     monkeypatch.setattr(smiles_store, "CHUNK", 70)
     packed = pack_smiles(tmp_path / "a.smi", tmp_path / "out", jobs=1)
     transform = AddCodingTree(height=5)
     expected = [transform(molecule_graph(row)) for row in rows]
     index = torch.randperm(300, generator=torch.Generator().manual_seed(0))
-    same(packed.batch(index), Batch.from_data_list([expected[i] for i in index]))
+    assert_same(packed.batch(index), Batch.from_data_list([expected[i] for i in index]))

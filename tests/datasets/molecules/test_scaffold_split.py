@@ -3,18 +3,17 @@
 import csv
 import gzip
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sega_anchor.datasets.molecules.scaffold_split import scaffold_split
+from tests.helpers.paths import real_data
 
 Chem = pytest.importorskip("rdkit.Chem")
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "molecules"
 
 # Of muv, slow here: (74469, 9309, 9309); of HIV: (32895, 4112, 4112).
 SIZES = {
@@ -60,7 +59,6 @@ FRACTIONS = [(0.8, 0.1, 0.1), (0.5, 0.25, 0.25), (1.0, 0.0, 0.0), (0.3, 0.3, 0.4
 
 
 @given(molecules, st.sampled_from(FRACTIONS))
-@settings(deadline=None, max_examples=80)
 def test_a_plain_split_agrees(
     smiles: list[str], fractions: tuple[float, float, float]
 ) -> None:
@@ -76,9 +74,7 @@ def test_a_plain_split_agrees(
 def test_real_sets(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     from rdkit import rdBase
 
-    path = SHARED / f"{name}.csv.gz"
-    if not path.is_file():
-        pytest.skip(f"needs {name}.csv.gz in ../shared/data/molecules")
+    path = real_data("molecules", f"{name}.csv.gz")
     with gzip.open(path, "rt", newline="") as file:
         rows = [row.get("smiles") or row["mol"] for row in csv.DictReader(file)]
     smiles, keys = [], []

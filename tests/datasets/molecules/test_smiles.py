@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sega_anchor.datasets.molecules import smiles as module
@@ -19,9 +19,10 @@ from sega_anchor.datasets.molecules.smiles import (
     parse_smiles,
     read_table,
 )
+from tests.helpers.examples import times
+from tests.helpers.paths import real_data
 
 Chem = pytest.importorskip("rdkit.Chem")
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "molecules"
 
 NUMBERS = list(range(1, 119))
 CHIRALITY = [
@@ -119,7 +120,7 @@ def test_what_has_no_graph(smiles: str, capfd: pytest.CaptureFixture[str]) -> No
     assert capfd.readouterr() == ("", "")
 
 
-@settings(deadline=None, max_examples=200)
+@times(2)
 @given(st.text("CNOcn1()=#/\\@[]H*->.Fe", min_size=1, max_size=12))
 def test_any_text_is_read_as_by_plain_rules(text: str) -> None:
     from rdkit import rdBase
@@ -130,9 +131,7 @@ def test_any_text_is_read_as_by_plain_rules(text: str) -> None:
 
 @pytest.mark.parametrize("name", ["BBBP", "clintox", "bace", "sider", "zinc_250k"])
 def test_real_molecules(name: str) -> None:
-    path = SHARED / f"{name}.csv.gz"
-    if not path.is_file():
-        pytest.skip(f"needs {name}.csv.gz in ../shared/data/molecules")
+    path = real_data("molecules", f"{name}.csv.gz")
     from rdkit import rdBase
 
     with rdBase.BlockLogs():

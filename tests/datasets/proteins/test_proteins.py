@@ -10,9 +10,8 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from proteins import CHANNELS, SPECIES, write_proteins
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
@@ -22,6 +21,7 @@ from sega_anchor.datasets.proteins import _tables as _protein_tables
 from sega_anchor.datasets.proteins.ego_networks import ego_networks
 from sega_anchor.datasets.proteins.load import load_proteins
 from sega_anchor.datasets.proteins.species_split import species_split
+from tests.helpers.proteins import CHANNELS, SPECIES, write_proteins
 
 
 @pytest.fixture(scope="module")
@@ -409,7 +409,6 @@ def slow_graph(n: int, edge_index: torch.Tensor, attr: torch.Tensor) -> nx.Graph
     return graph
 
 
-@settings(max_examples=150, deadline=None)
 @given(edge_lists(), st.integers(1, 4))
 def test_ego_networks_equal_networkx(case, hops: int) -> None:
     n, edge_index, attr, centers = case
@@ -437,7 +436,6 @@ def slow_lot(center: int, node: int, n: int, seed: int) -> int:
     return scramble((scramble(seed) + center * n + node) % 2**64)
 
 
-@settings(max_examples=150, deadline=None)
 @given(edge_lists(), st.integers(1, 4), st.integers(2, 8), st.integers(0, 2**64 - 1))
 def test_limited_networks_equal_a_slow_twin(case, hops, limit, seed) -> None:
     n, edge_index, attr, centers = case
@@ -536,7 +534,6 @@ def released_split(species: list[int], seed: int) -> list[list[int]]:
     return [*split(others, 0.85, 0.15), *split(man, 0.5, 0.5)]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(SPECIES), max_size=200), st.integers(0, 50))
 def test_split_equals_the_released_one(drawn: list[int], seed: int) -> None:
     species = [*drawn, *SPECIES, *SPECIES]

@@ -9,12 +9,7 @@ from torch_geometric.datasets import TUDataset
 
 from sega_anchor.datasets import SyntheticCommunities, load
 from sega_anchor.datasets.tu import _raw
-
-ARCHIVES = Path(__file__).resolve().parents[3] / "shared" / "data" / "tu"
-real = pytest.mark.skipif(
-    not (ARCHIVES / "MUTAG.zip").is_file(),
-    reason="needs the TU archives (MUTAG.zip, ...) in ../shared/data/tu",
-)
+from tests.helpers.paths import real_data
 
 # Two triangles, an edgeless graph, and a self-loop and a repeated edge to be dropped.
 TOY = {
@@ -265,7 +260,6 @@ def test_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(load("MUTAG", root=tmp_path / "data", archives=tmp_path)) == 3
 
 
-@real
 @pytest.mark.parametrize(
     ("name", "graphs", "features", "classes", "nodes", "edges"),
     [
@@ -277,7 +271,7 @@ def test_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_real_sets(
     name: str, graphs: int, features: int, classes: int, nodes: float, edges: float
 ) -> None:
-    dataset = load(name, root="root", archives=ARCHIVES)
+    dataset = load(name, root="root", archives=real_data("tu"))
     assert (len(dataset), dataset.num_features) == (graphs, features)
     assert dataset.num_classes == classes
     assert sum(d.num_nodes for d in dataset) / graphs == pytest.approx(nodes, abs=0.01)
@@ -285,7 +279,8 @@ def test_real_sets(
     assert mean == pytest.approx(edges, abs=0.01)
 
 
-@real
 def test_real_attributes() -> None:
-    assert load("PROTEINS", archives=ARCHIVES).num_features == 3
-    assert load("PROTEINS", archives=ARCHIVES, use_node_attr=True).num_features == 4
+    assert load("PROTEINS", archives=real_data("tu")).num_features == 3
+    assert (
+        load("PROTEINS", archives=real_data("tu"), use_node_attr=True).num_features == 4
+    )

@@ -7,8 +7,7 @@ from torch_geometric.io import read_tu_data
 
 from sega_anchor.datasets.tu import _raw
 from sega_anchor.datasets.tu._raw import process_raw, read_raw
-
-ARCHIVES = Path(__file__).resolve().parents[3] / "shared" / "data" / "tu"
+from tests.helpers.paths import real_data
 
 TOY = {
     "A": "1, 2\n2, 1\n1, 3\n3, 1\n1, 2\n4, 5\n5, 4\n5, 5\n",
@@ -50,9 +49,7 @@ def test_the_bits_of_pygs_reader(tmp_path: Path, without: str) -> None:
 
 @pytest.mark.parametrize("name", ["MUTAG", "PROTEINS", "IMDB-MULTI"])
 def test_the_bits_of_pygs_reader_on_real_sets(tmp_path: Path, name: str) -> None:
-    if not (ARCHIVES / f"{name}.zip").is_file():
-        pytest.skip(f"needs the TU archive {name}.zip in ../shared/data/tu")
-    with zipfile.ZipFile(ARCHIVES / f"{name}.zip") as file:
+    with zipfile.ZipFile(real_data("tu", f"{name}.zip")) as file:
         file.extractall(tmp_path)
     assert_equal_to_pyg(tmp_path / name, name)
 

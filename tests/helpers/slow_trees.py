@@ -1,15 +1,26 @@
-"""Slow twins for the builder of low entropy: all trees, restarts, invariants."""
+"""Slow twins of trees and entropies: plain Python from the definitions, no arrays."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Iterator
+from typing import Any
 
-from oracles import Weights
+import torch
 from torch import Tensor
 
 from sega_anchor import CodingTree
+
+Weights = dict[tuple[int, int], float]
+Tree = Any  # a vertex, or a list of trees
+
+
+def of_weights(weights: Weights) -> tuple[Tensor, Tensor]:
+    """Edges and weights as the builders take them."""
+    edge_index = torch.tensor(list(weights), dtype=torch.long).reshape(-1, 2).t()
+    return edge_index, torch.tensor(list(weights.values()), dtype=torch.double)
 
 
 def weights_of(edge_index: Tensor, weight: Tensor | None = None) -> Weights:
@@ -24,6 +35,76 @@ def weights_of(edge_index: Tensor, weight: Tensor | None = None) -> Weights:
             pair = min(u, v), max(u, v)
             found[pair] = max(found.get(pair, 0.0), w)
     return found
+
+
+def dense(n: int, weights: Weights) -> list[list[float]]:
+    """The matrix of weights."""
+    matrix = [[0.0] * n for _ in range(n)]
+    for (u, v), w in weights.items():
+        matrix[u][v] = matrix[v][u] = w
+    return matrix
+
+
+def vertices(tree: Tree) -> frozenset[int]:
+    if isinstance(tree, int):
+        return frozenset([tree])
+    return frozenset().union(*(vertices(child) for child in tree))
+
+
+def volume(weights: Weights, group: frozenset[int]) -> float:
+    return sum(w * ((u in group) + (v in group)) for (u, v), w in weights.items())
+
+
+def cut(weights: Weights, group: frozenset[int]) -> float:
+    return sum(w for (u, v), w in weights.items() if (u in group) != (v in group))
+
+
+def entropy(tree: Tree, weights: Weights) -> float:
+    """The paper's equation 1, node by node."""
+    total = 2 * sum(weights.values())
+    bits, todo = 0.0, [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, int):
+            continue
+        above = volume(weights, vertices(node))
+        for child in node:
+            group = vertices(child)
+            g = cut(weights, group)
+            if g > 0:
+                bits -= g / total * math.log2(volume(weights, group) / above)
+            todo.append(child)
+    return bits
+
+
+def height(tree: Tree) -> int:
+    return 0 if isinstance(tree, int) else 1 + max(height(child) for child in tree)
+
+
+def algorithm1(n: int, weights: Weights, k: int) -> Tree:
+    """The paper's Algorithm 1: every pair and every DROP scored by whole entropies."""
+    root: list[Tree] = list(range(n))
+    while len(root) > 2:
+        options = []
+        for i, j in itertools.combinations(range(len(root)), 2):
+            rest = [root[m] for m in range(len(root)) if m not in (i, j)]
+            options.append([*rest, [root[i], root[j]]])
+        root = min(options, key=lambda tree: entropy(tree, weights))
+    while height(root) > k:
+        root = min(_drops(root), key=lambda tree: entropy(tree, weights))
+    return root
+
+
+def _drops(node: Tree) -> list[Tree]:
+    """Every tree in which one inner node below this one is dropped."""
+    options = []
+    for i, child in enumerate(node):
+        if isinstance(child, int):
+            continue
+        others = node[:i] + node[i + 1 :]
+        options.append(others + child)
+        options += [[*others, smaller] for smaller in _drops(child)]
+    return options
 
 
 def flat_entropy(n: int, weights: Weights) -> float:

@@ -1,3 +1,5 @@
+"""The slow twins themselves: against each other and the reference values."""
+
 import importlib.util
 import math
 import random
@@ -7,23 +9,29 @@ from types import ModuleType
 import numpy as np
 import pytest
 import torch
-from authors_plain import coding_tree
-from oracles import Tree, Weights, algorithm1, archives, entropy, reference
-from oracles_trees import (
-    best_of_restarts,
-    flat_entropy,
-    invariants,
-    optimum,
-    two_level_entropy,
-    weights_of,
-)
-from trees.test_build import GRAPHS, of_weights, tensors
 
 from sega_anchor import CodingTree, build_coding_tree, structural_entropy
 from sega_anchor.datasets import load
 from sega_anchor.trees.build import build_arrays
+from tests.helpers.paths import EXAMPLES, real_data
+from tests.helpers.reference import GRAPHS, reference, tensors
+from tests.helpers.released_tree import coding_tree
+from tests.helpers.slow_trees import (
+    Tree,
+    Weights,
+    algorithm1,
+    best_of_restarts,
+    dense,
+    entropy,
+    flat_entropy,
+    invariants,
+    of_weights,
+    optimum,
+    two_level_entropy,
+    weights_of,
+)
 
-BENCHMARKS = Path(__file__).resolve().parents[1] / "examples" / "benchmarks" / "trees"
+BENCHMARKS = EXAMPLES / "benchmarks" / "trees"
 
 
 def benchmark(name: str) -> ModuleType:
@@ -145,13 +153,6 @@ def test_compiled_restarts_are_as_good_as_their_slow_twin() -> None:
     assert fast(ring, 8) == pytest.approx(best_of_restarts(ring, 8), abs=1e-9)
 
 
-def dense(n: int, weights: Weights) -> list[list[float]]:
-    matrix = [[0.0] * n for _ in range(n)]
-    for (u, v), w in weights.items():
-        matrix[u][v] = matrix[v][u] = w
-    return matrix
-
-
 @pytest.mark.parametrize("height", [2, 3, 4, 5])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_the_plain_authors_build_the_reference_trees(name: str, height: int) -> None:
@@ -176,7 +177,7 @@ def test_the_plain_authors_build_the_compiled_ones_trees(height: int) -> None:
 
 
 def test_the_plain_authors_on_mutag(tmp_path: Path) -> None:
-    for data in load("MUTAG", root=tmp_path, archives=archives()):
+    for data in load("MUTAG", root=tmp_path, archives=real_data("tu")):
         matrix = np.zeros((data.num_nodes, data.num_nodes), int)
         matrix[tuple(data.edge_index.numpy())] = 1
         for height in (2, 4):

@@ -124,7 +124,7 @@ def measured(model: Trainable, data: Batch) -> dict[str, Tensor]:
     found = {}
     if isinstance(model, adgcl.ADGCL):
         climbed = model.step(data)  # both halves, so the learner is moved as well
-        found |= {name: value for name, value in climbed.items()}
+        found |= climbed
         model.zero_grad()
     out = model.replica(data)
     out["loss"].backward()

@@ -1,15 +1,14 @@
-"""Graphs and fixtures for the tests of whole data sets and of their cache."""
+"""Graphs for the tests of whole data sets and of their cache."""
 
 from typing import get_args
 
-import pytest
 import torch
 from torch_geometric.data import Data, InMemoryDataset
-from trees.test_transforms import graphs as random_graphs
 
 import sega_anchor as sa
-from sega_anchor.trees import build, build_many
 from sega_anchor.trees.build import TreeMethod
+
+from .graphs import random_graphs
 
 METHODS = get_args(TreeMethod)
 
@@ -50,25 +49,6 @@ def same(found, expected) -> bool:
         torch.equal(a.parent, b.parent) and torch.equal(a.level, b.level)
         for a, b in zip(found, expected, strict=True)
     )
-
-
-@pytest.fixture
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build_many, "CHUNK", 40)
-
-
-@pytest.fixture
-def built(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many graphs each call of the builder got."""
-    calls: list[int] = []
-
-    def counted(edges, edge_ptr, sizes, weight, **options):
-        calls.append(len(sizes))
-        return build_arrays(edges, edge_ptr, sizes, weight, **options)
-
-    build_arrays = build.build_arrays
-    monkeypatch.setattr(build, "build_arrays", counted)
-    return calls
 
 
 def featured() -> list[Data]:
