@@ -34,7 +34,6 @@ class AttributeMask(Augmentation):
             without floating-point ``x``.
 
     Example:
-        >>> import torch
         >>> from torch_geometric.data import Data
         >>> x, edge_index = torch.zeros(10, 2), torch.tensor([[0, 1], [1, 2]])
         >>> view = AttributeMask(ratio=0.2)(Data(x=x, edge_index=edge_index))

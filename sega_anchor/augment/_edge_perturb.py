@@ -37,7 +37,6 @@ class EdgePerturb(Augmentation):
         ValueError: for a ratio outside [0, 1] or an unknown mode.
 
     Example:
-        >>> import torch
         >>> from torch_geometric.data import Data
         >>> edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
         >>> data = Data(edge_index=edge_index, num_nodes=3)

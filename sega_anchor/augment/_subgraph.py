@@ -41,7 +41,6 @@ class Subgraph(Augmentation):
         ValueError: for a ratio outside [0, 1] or an unknown mode.
 
     Example:
-        >>> import torch
         >>> from torch_geometric.data import Data
         >>> edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
         >>> data = Data(edge_index=edge_index, num_nodes=3)
@@ -75,10 +74,10 @@ def _star(draft: ViewDraft, start: Tensor, generator: Generator | None) -> Tenso
     """Return n draws from the neighbours of each start, graph by graph."""
     is_start = torch.zeros_like(draft.node).index_fill(0, start, True)
     source, target = draft.edge_index
-    near = torch.zeros_like(draft.node).index_fill(0, target[is_start[source]], True)
-    near |= _alone(draft.edge_index, draft.node) & is_start
-    neighbour = near.nonzero().view(-1)
-    begin = prefix_sum(near)[draft.ptr]
+    chosen = torch.zeros_like(draft.node).index_fill(0, target[is_start[source]], True)
+    chosen |= _isolated(draft.edge_index, draft.node) & is_start
+    neighbour = chosen.nonzero().view(-1)
+    begin = prefix_sum(chosen)[draft.ptr]
     degree = begin.diff()[draft.batch]
     return neighbour[begin[draft.batch] + draw_below(degree, generator)]
 
@@ -86,8 +85,8 @@ def _star(draft: ViewDraft, start: Tensor, generator: Generator | None) -> Tenso
 def _walk(draft: ViewDraft, start: Tensor, generator: Generator | None) -> Tensor:
     """Return the n steps of a random walk from each start, graph by graph."""
     edges = draft.edge_index[:, draft.edge_index[0] != draft.edge_index[1]]
-    alone = _alone(edges, draft.node).nonzero().view(-1)
-    source, target = torch.cat([edges, alone.expand(2, -1)], dim=1)
+    isolated = _isolated(edges, draft.node).nonzero().view(-1)
+    source, target = torch.cat([edges, isolated.expand(2, -1)], dim=1)
     neighbour = target[source.argsort(stable=True)]
     degree = source.bincount(minlength=len(draft.node))
     begin = prefix_sum(degree)
@@ -102,5 +101,5 @@ def _walk(draft: ViewDraft, start: Tensor, generator: Generator | None) -> Tenso
     return walked[torch.arange(steps, device=size.device) < size]
 
 
-def _alone(edges: Tensor, node: Tensor) -> Tensor:
+def _isolated(edges: Tensor, node: Tensor) -> Tensor:
     return torch.ones_like(node).index_fill(0, edges[0], False)

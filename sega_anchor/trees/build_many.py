@@ -9,6 +9,7 @@ from itertools import chain, pairwise
 
 import numpy as np
 import torch
+from joblib import cpu_count
 from torch_geometric.data import Data
 from tqdm import tqdm
 
@@ -70,7 +71,7 @@ def build_coding_trees(
     whole = flatten(graphs, weight)
     if not whole.sizes.size:
         return []
-    return _build_chunks(whole, height, method, threads or _cores(), kept)
+    return _build_chunks(whole, height, method, threads or cpu_count(), kept)
 
 
 def _build_chunks(
@@ -132,10 +133,3 @@ def _chunks(whole: Graphs) -> list[tuple[int, int]]:
     number = (np.cumsum(cost) - cost) // CHUNK
     first = np.flatnonzero(np.diff(number, prepend=-1)).tolist()
     return list(pairwise([*first, cost.size]))
-
-
-def _cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

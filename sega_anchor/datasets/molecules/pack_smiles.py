@@ -127,7 +127,7 @@ def _write(
 def _in_order(
     chunks: Iterator[list[str]], jobs: int, height: int, method: TreeMethod
 ) -> Iterator[_Packed]:
-    """Pack chunks on processes, in order; wait where writing is slower."""
+    """Pack chunks on processes, in order, with a bounded queue."""
     pool = get_reusable_executor(
         max_workers=jobs, initializer=_end_with, initargs=(os.getpid(),)
     )

@@ -26,13 +26,6 @@ _BOND_DIRECTION = {0: 0, 4: 1, 3: 2}  # none, ENDUPRIGHT, ENDDOWNRIGHT
 _CHIRALITY = {0: 0, 1: 1, 2: 2, 3: 3}  # none, CW, CCW, other
 _LARGEST_ATOM = 118
 
-# A SMILES string without these characters has no bond directions, and no bond types
-# without an index except the dative bonds that RDKit gives to metals.
-_SPECIAL = frozenset("/\\~$<>|")
-_NONMETALS = frozenset((1, 5, 6, 7, 8, 9, 14, 15, 16, 17, 34, 35, 53))
-_TYPE_OF_ORDER = {1.0: 0, 2.0: 1, 3.0: 2, 1.5: 3}
-_DENSE = 500  # up to this many atoms a dense adjacency matrix is faster
-
 _LISTS = (".smi", ".txt")
 _Bond = tuple[int, int, int, int]
 
@@ -128,12 +121,7 @@ def molecule_arrays(smiles: str) -> MoleculeArrays:
     if not 0 < mol.GetNumAtoms() <= np.iinfo(np.int16).max:
         raise ValueError(f"it has {mol.GetNumAtoms()} atoms, not 1 to 32767")
     x = _atoms(mol, smiles)
-    plain = len(x) <= _DENSE and _SPECIAL.isdisjoint(smiles)
-    if plain and _NONMETALS.issuperset((x[:, 0] + 1).tolist()):
-        bonds = _plain_bonds(mol)
-    else:
-        bonds = _bonds(mol)
-    twice = np.array(bonds, dtype=np.int16).reshape(-1, 4).repeat(2, axis=0)
+    twice = np.array(_bonds(mol), dtype=np.int16).reshape(-1, 4).repeat(2, axis=0)
     edge_index = np.ascontiguousarray(twice[:, :2].T)
     edge_index[:, 1::2] = edge_index[::-1, ::2]
     edge_attr = twice[:, 2:].astype(np.uint8)
@@ -181,18 +169,6 @@ def _atoms(mol: Mol, smiles: str) -> NDArray[np.uint8]:
         except KeyError as error:
             raise ValueError(f"the features do not know {error.args[0]}") from None
     return x
-
-
-def _plain_bonds(mol: Mol) -> list[_Bond]:
-    """Return the result of :func:`_bonds` without calling RDKit for each bond."""
-    order = _rdkit()[0].GetAdjacencyMatrix(mol, useBO=True).ravel()
-    place = order.nonzero()[0]
-    n = mol.GetNumAtoms()
-    return [
-        (i // n, i % n, _TYPE_OF_ORDER[bond_order], 0)
-        for i, bond_order in zip(place.tolist(), order[place].tolist(), strict=True)
-        if i // n < i % n
-    ]
 
 
 def _bonds(mol: Mol) -> list[_Bond]:

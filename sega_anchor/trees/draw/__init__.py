@@ -12,10 +12,9 @@ import torch
 from torch import Tensor
 
 from ...utils.files import write_atomically
-from .._kernels import Ints
 from ..build import read_csr
 from ..coding_tree import CodingTree
-from ._groups import Groups
+from ._groups import Groups, Ints
 from ._layout import place
 from ._palette import tree_colours
 

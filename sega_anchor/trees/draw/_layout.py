@@ -9,8 +9,7 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
-from .._kernels import Floats, Ints
-from ._groups import Groups
+from ._groups import Floats, Groups, Ints
 
 _LEAST, _MORE = 0.6, 0.4
 _CLOSEST = 0.8

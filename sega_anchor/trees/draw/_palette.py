@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._kernels import Floats
-from ._groups import Groups
+from ._groups import Floats, Groups
 
 GREY = 0.62
 _TO_LMS = np.array(

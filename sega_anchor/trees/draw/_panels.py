@@ -19,8 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.path import Path
 from scipy.spatial import ConvexHull
 
-from .._kernels import Floats, Ints
-from ._groups import Groups
+from ._groups import Floats, Groups, Ints
 
 _STYLE = {"font.size": 7, "pdf.fonttype": 42, "svg.hashsalt": "sega-anchor"}
 #: matplotlib has one global style for all threads.
