@@ -25,9 +25,9 @@ import sega_anchor as sa
 from sega_anchor.augment import NodeDrop
 from sega_anchor.backbones import GIN
 from sega_anchor.datasets import load
-from sega_anchor.distributed import session
+from sega_anchor.distributed import process_group, rank, rank_generator, world_size
 from sega_anchor.loader import PackedLoader
-from sega_anchor.training.parallel import parallel
+from sega_anchor.training import parallel
 
 
 class Contrast(nn.Module):
@@ -52,20 +52,18 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--epochs", type=int, default=5)
     given = parser.parse_args()
-    with session(given.device) as place:
+    with process_group(given.device) as device:
         torch.manual_seed(0)
         dataset = load("synthetic")
-        model = Contrast(dataset.num_features, place.generator(0)).to(place.device)
+        model = Contrast(dataset.num_features, rank_generator(0, device)).to(device)
         loader = PackedLoader(
             model.anchor.transform.map(dataset),
             batch_size=64,  # of all ranks together
             shuffle=True,
             generator=torch.Generator().manual_seed(0),  # the same on all
-            device=place.device,
-            rank=place.rank,
-            ranks=place.ranks,
+            device=device,
         )
-        shared = parallel(model, place.device)  # DDP, BatchNorm over all ranks
+        shared = parallel(model, device)  # DDP, BatchNorm over all ranks
         optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
         for epoch in range(1, given.epochs + 1):
             for data in loader:
@@ -73,8 +71,8 @@ def main() -> None:
                 loss = shared(data)
                 loss.backward()
                 optimizer.step()
-            if place.is_main:
-                print(f"epoch {epoch}, {place.ranks} ranks: loss {loss.item():.3f}")
+            if rank() == 0:
+                print(f"epoch {epoch}, {world_size()} ranks: loss {loss.item():.3f}")
 
 
 if __name__ == "__main__":

@@ -4,11 +4,11 @@ Start any script, or the command line, with torchrun, and every ``run`` is share
 
     torchrun --nproc-per-node 4 -m sega_anchor run graphcl NCI1 --anchor --device cuda
 
-Each rank gets its part of each batch. What couples the graphs of a batch, BatchNorm and
-the negatives of a loss, is computed over all ranks, with gradients, so loss, gradients
-and running statistics are those of one process; ``DistributedDataParallel`` averages
-the gradients. Random numbers of views are drawn for each rank from its own generator.
-Without torchrun everything here does nothing.
+Each rank gets a part of each batch. BatchNorm and the negatives of a loss couple the
+graphs of a batch, so both are computed over all ranks, with gradients: loss, gradients
+and running statistics equal those of one process. ``DistributedDataParallel`` averages
+the gradients. Each rank draws its views from a generator of its own. Names are those of
+``torch.distributed``; in a single process every function here is the identity.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -30,62 +29,22 @@ Value = TypeVar("Value")
 _PATIENCE = timedelta(days=2)
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where this process stands among those of a training.
-
-    Args:
-        rank: its number, from 0.
-        ranks: how many there are.
-        device: where it computes.
-    """
-
-    rank: int = 0
-    ranks: int = 1
-    device: str = "cpu"
-
-    @property
-    def is_main(self) -> bool:
-        """Whether this is the process that writes files."""
-        return self.rank == 0
-
-    @contextmanager
-    def main_first(self) -> Iterator[None]:
-        """Let rank 0 go through a block first, so that the others find its files."""
-        if not self.is_main:
-            broadcast_object(None)
-        yield
-        if self.is_main:
-            broadcast_object(None)
-
-    def seed_rank(self, seed: int) -> None:
-        """Let torch's own generator, which dropout draws from, differ from rank 0's."""
-        if not self.is_main:
-            torch.manual_seed((seed << 16) + self.rank)
-
-    def identity(self) -> dict[str, int]:
-        """Return what of this decides numbers: views are drawn rank by rank."""
-        return {"ranks": self.ranks} if self.ranks > 1 else {}
-
-    def generator(self, seed: int) -> torch.Generator:
-        """Return a generator on the device; that of rank 0 is a single process's."""
-        own = seed if self.rank == 0 else (seed << 16) + self.rank + (1 << 48)
-        return torch.Generator(self.device).manual_seed(own)
-
-
 @contextmanager
-def session(device: str = "cpu") -> Iterator[Place]:
-    """Join the processes that torchrun has started; alone without it.
+def process_group(device: str = "cpu") -> Iterator[str]:
+    """Join the processes that torchrun has started; without torchrun, do nothing.
 
     A process group that is there already is used as it is.
 
     Args:
         device: "cpu" (gloo), or "cuda": then each rank of a node takes a GPU (NCCL).
 
+    Yields:
+        The device of this rank, such as "cuda:1".
+
     Example:
-        >>> with session() as place:
-        ...     place.ranks
-        1
+        >>> with process_group() as device:
+        ...     device, rank(), world_size()
+        ('cpu', 0, 1)
     """
     launched = distributed.is_available() and distributed.is_torchelastic_launched()
     if launched and device == "cuda":
@@ -96,20 +55,13 @@ def session(device: str = "cpu") -> Iterator[Place]:
         backend = "gloo" if device == "cpu" else "nccl"
         distributed.init_process_group(backend, timeout=_PATIENCE)
     try:
-        yield Place(rank(), count(), device)
+        yield device
     finally:
         if launched and not joined:
             distributed.destroy_process_group()
 
 
-@contextmanager
-def preserve_rng(device: str) -> Iterator[None]:
-    """Leave torch's own generators as they were."""
-    with torch.random.fork_rng(devices=[] if device == "cpu" else [device]):
-        yield
-
-
-def count() -> int:
+def world_size() -> int:
     """Return the number of processes that train together."""
     if not (distributed.is_available() and distributed.is_initialized()):
         return 1
@@ -118,17 +70,59 @@ def count() -> int:
 
 def rank() -> int:
     """Return the number of this process among them, from 0."""
-    return distributed.get_rank() if count() > 1 else 0
+    return distributed.get_rank() if world_size() > 1 else 0
+
+
+def is_main() -> bool:
+    """Return whether this is rank 0, which alone evaluates and writes files."""
+    return rank() == 0
+
+
+@contextmanager
+def main_first() -> Iterator[None]:
+    """Let rank 0 go through a block first, so that the others find its files."""
+    if not is_main():
+        broadcast_object(None)
+    yield
+    if is_main():
+        broadcast_object(None)
+
+
+@contextmanager
+def preserve_rng(device: str) -> Iterator[None]:
+    """Restore torch's own generators at the end of a block."""
+    with torch.random.fork_rng(devices=[] if device == "cpu" else [device]):
+        yield
+
+
+def seed_rank(seed: int) -> None:
+    """Seed torch's own generator, which dropout uses, differently on other ranks.
+
+    Rank 0 keeps the state that a single process would have.
+    """
+    if not is_main():
+        torch.manual_seed((seed << 16) + rank())
+
+
+def rank_generator(seed: int, device: str = "cpu") -> torch.Generator:
+    """Return this rank's generator of views; that of rank 0 is a single process's."""
+    own = seed if is_main() else (seed << 16) + rank() + (1 << 48)
+    return torch.Generator(device).manual_seed(own)
+
+
+def rank_identity() -> dict[str, int]:
+    """Return what decides numbers here: each rank draws views of its own."""
+    return {"ranks": world_size()} if world_size() > 1 else {}
 
 
 def shard(index: Tensor) -> Tensor:
-    """Return what this rank takes of a batch: neighbours, as many as others within one.
+    """Return this rank's part of a batch, a run of neighbours; sizes differ by one.
 
     Example:
         >>> shard(torch.arange(3))
         tensor([0, 1, 2])
     """
-    return index.tensor_split(count())[rank()]
+    return index.tensor_split(world_size())[rank()]
 
 
 def broadcast_object(value: Value) -> Value:
@@ -138,7 +132,7 @@ def broadcast_object(value: Value) -> Value:
         >>> broadcast_object(3)
         3
     """
-    if count() == 1:
+    if world_size() == 1:
         return value
     values = [value]
     distributed.broadcast_object_list(values, src=0)
@@ -152,9 +146,9 @@ def all_gather_object(value: Value) -> list[Value]:
         >>> all_gather_object(3)
         [3]
     """
-    if count() == 1:
+    if world_size() == 1:
         return [value]
-    values: list[Any] = [None] * count()
+    values: list[Any] = [None] * world_size()
     distributed.all_gather_object(values, value)
     return values
 
@@ -175,7 +169,7 @@ def gather(x: Tensor) -> Tensor:
         >>> gather(torch.ones(2, 3)).shape
         torch.Size([2, 3])
     """
-    if count() == 1:
+    if world_size() == 1:
         return x
     gathered: Tensor = _Gather.apply(x)  # type: ignore[no-untyped-call]
     return gathered
@@ -188,7 +182,7 @@ def mean(x: Tensor) -> Tensor:
         >>> mean(torch.tensor([1.0, 3.0]))
         tensor(2.)
     """
-    if count() == 1:
+    if world_size() == 1:
         return x.mean()
     total = gather(torch.stack([x.sum(), x.new_tensor(x.numel())]).unsqueeze(0)).sum(0)
     return total[0] / total[1]
@@ -198,30 +192,30 @@ class _Gather(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         own = torch.tensor([len(x)], device=x.device)
-        each = [torch.empty_like(own) for _ in range(count())]
-        distributed.all_gather(each, own, _lane())
+        each = [torch.empty_like(own) for _ in range(world_size())]
+        distributed.all_gather(each, own, gather_group())
         sizes = torch.cat(each).tolist()
         ctx.begin, ctx.size = sum(sizes[: rank()]), len(x)
         padded = x.new_zeros(max(sizes), *x.shape[1:])
         padded[: len(x)] = x
         parts = [torch.empty_like(padded) for _ in sizes]
-        distributed.all_gather(parts, padded, _lane())
+        distributed.all_gather(parts, padded, gather_group())
         return torch.cat([part[:n] for part, n in zip(parts, sizes, strict=True)])
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Tensor:
         total = gradient.clone(memory_format=torch.contiguous_format)
-        distributed.all_reduce(total, group=_lane())
+        distributed.all_reduce(total, group=gather_group())
         return total[ctx.begin : ctx.begin + ctx.size]
 
 
-_lanes: dict[Any, Any] = {}
+_groups: dict[Any, Any] = {}
 
 
-def _lane() -> Any:
-    """Return a group for gathers alone: DDP's own messages must not come between."""
+def gather_group() -> Any:
+    """Return a group for gathers alone, which DDP's own messages cannot disturb."""
     world = distributed.group.WORLD
-    if world not in _lanes:
-        _lanes.clear()
-        _lanes[world] = distributed.new_group(timeout=_PATIENCE)
-    return _lanes[world]
+    if world not in _groups:
+        _groups.clear()
+        _groups[world] = distributed.new_group(timeout=_PATIENCE)
+    return _groups[world]

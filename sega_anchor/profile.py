@@ -69,7 +69,7 @@ class Profile:
         self._under_way.pop()
 
     def _count(self) -> None:
-        if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        if torch.cuda.is_initialized():
             torch.cuda.synchronize()
         now = time.perf_counter()
         name = self._under_way[-1]

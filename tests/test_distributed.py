@@ -78,7 +78,7 @@ def test_a_run_is_shared_and_written_once(folder: Path) -> None:
 def test_batches_too_small_for_the_ranks_are_refused(folder: Path) -> None:
     answer = said(folder, "too small")
     assert answer["status"] == 2
-    assert "batch_size is 3 for 2 ranks" in answer["err"]
+    assert "got 3 for 2 ranks" in answer["err"]
 
 
 def test_the_example_trains_on_two_processes(folder: Path) -> None:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
 from torch_geometric.data import Data
-from typing_extensions import Unpack, override
+from typing_extensions import override
 
 from sega_anchor import AnchorView, nt_xent
 from sega_anchor.backbones import projection_head
 from sega_anchor.distributed import gather
 from sega_anchor.profile import phase
-from sega_anchor.protocols import Options, Settings, unsupervised
-from sega_anchor.report import Result
-from sega_anchor.training import Method, Published, adam, descend
-from sega_anchor.trees.build import TreeMethod, check_build
-from sega_anchor.utils.checks import check_positive
+from sega_anchor.protocols import unsupervised
+from sega_anchor.training import (
+    FeatureSpec,
+    Method,
+    MethodConfig,
+    Published,
+    adam,
+    descend,
+)
+from sega_anchor.utils import check_choice, check_positive
 
-from .networks import Readout, WeightedGIN, check_readout
+from .networks import Readout, WeightedGIN
 from .view_learner import ViewLearner, gate, regulariser
 
 #: The SEGA paper's search sets; reg_lambda is fixed at 5 there (AD-GCL-FIX).
@@ -29,43 +33,30 @@ SEARCH = {"height": (2, 3, 4, 5)}
 
 
 @dataclass(frozen=True)
-class Config:
-    """Hyper-parameters, as published by default.
+class Config(MethodConfig):
+    """Hyper-parameters, as published by default; the others are MethodConfig's.
 
     Args:
         reg_lambda: weight of the regulariser, which keeps edges.
-        hidden_channels: width of each layer of all encoders.
-        num_layers: layers of the graph encoder and of the view learner's.
         readout: "last" or "layerwise", see WeightedGIN.
-        lr: learning rate of the graph encoder.
         view_lr: learning rate of the view learner.
-        anchor_lr: learning rate of the anchor view; not published, that of the encoder.
-        temperature: of the contrastive loss.
-        height: height of the coding trees.
-        tree: how trees are built, see ``build_coding_tree``; default "authors" under
-            protocol="paper", else "refined".
 
     Raises:
         ValueError: for a value that cannot be used.
     """
 
     reg_lambda: float = 5.0
-    hidden_channels: int = 32
-    num_layers: int = 5
+    num_layers: int = 5  # of the view learner's encoder too
     readout: Readout = "last"
-    lr: float = 0.001
+    lr: float | None = 0.001
+    anchor_lr: float | None = 0.001
     view_lr: float = 0.001
-    anchor_lr: float = 0.001
-    temperature: float = 0.2
-    height: int = 5
-    tree: TreeMethod | None = None
 
+    @override
     def __post_init__(self) -> None:
-        """Refuse values before any work starts."""
-        check_positive(self, "hidden_channels", "num_layers", "temperature")
-        check_positive(self, "lr", "view_lr", "anchor_lr")
-        check_readout(self.readout)
-        check_build(self.height, self.tree or "refined")
+        super().__post_init__()
+        check_positive(self, "view_lr")
+        check_choice("readout", self.readout, Readout)
         if not self.reg_lambda >= 0:
             raise ValueError(
                 f"reg_lambda must not be negative, got {self.reg_lambda!r}: it would "
@@ -81,11 +72,8 @@ class ADGCL(Method[Config]):
     then the graph encoder (and the anchor) descend :math:`L`, the symmetric NT-Xent.
     Whichever is not trained is in eval mode.
 
-    Args:
-        in_channels: width of ``data.x``.
-        config: hyper-parameters.
-        anchor: the anchor view that replaces the original graph, or None.
-        generator: where the gates draw from.
+    The anchor replaces the original graph. Arguments are those of
+    :class:`~sega_anchor.training.Method`.
 
     Source: repository susheels/adgcl, test_minmax_tu.py.
 
@@ -96,24 +84,16 @@ class ADGCL(Method[Config]):
     """
 
     name = "AD-GCL"
+    config_class = Config
 
-    def __init__(
-        self,
-        in_channels: int,
-        config: Config = Config(),
-        anchor: AnchorView | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__(in_channels, config, anchor, generator)
+    @override
+    def build(self) -> None:
+        config = self.config
         hidden, layers = config.hidden_channels, config.num_layers
-        self.encoder = WeightedGIN(in_channels, hidden, layers, config.readout)
+        self.encoder = WeightedGIN(self.in_channels, hidden, layers, config.readout)
         self.head = projection_head(self.encoder.out_channels, hidden)
-        self.learner = ViewLearner(in_channels, hidden, layers)
-        graph = [*self.encoder.parameters(), *self.head.parameters()]
-        self.optimizers = [
-            adam(graph, config.lr),
-            *self.anchor_optimizers(config.anchor_lr),
-        ]
+        self.learner = ViewLearner(self.in_channels, hidden, layers)
+        self.optimizers = self.adam(self.encoder, self.head)
         self.view_optimizer = adam(self.learner.parameters(), config.view_lr)
 
     def project(self, data: Data, edge_weight: Tensor | None = None) -> Tensor:
@@ -209,41 +189,18 @@ class ADGCL(Method[Config]):
             epochs=150,
             evaluate_at=tuple(range(5, 151, 5)),
             batch_size=32,
-            labels="none",
+            features=FeatureSpec(labels="none"),
             classifier="linear",
             folding="plain",
             choice="validation",
         )
 
 
-def run(
-    dataset: str | Sequence[Data],
-    *,
-    anchor: AnchorView | bool | None = None,
-    config: Config = Config(),
-    **options: Unpack[Options],
-) -> Result:
-    """Train AD-GCL, or SEGA-AD-GCL with an anchor, without labels and evaluate it.
-
-    Both encoders see a constant instead of node labels, as published; the tree's
-    leaves see one-hot degrees too (``degree="none"`` takes them away,
-    ``labels="anchor"`` or ``"both"`` gives labels).
-
-    Args:
-        dataset: name of a data set, or labelled graphs.
-        anchor: None for AD-GCL, True for SEGA-AD-GCL, or your own anchor
-            view; the loss is the method's own.
-        config: hyper-parameters of the method.
-        options: fields of :class:`~sega_anchor.protocols.Settings`.
-
-    Returns:
-        Accuracies (``result.accuracy``), embeddings, history and configuration.
-
-    Raises:
-        ValueError: before any training, for data or settings that cannot be used.
-
-    Example:
-        >>> run("synthetic", seeds=1, epochs=1, evaluate_at=(1,)).accuracy.candidates
-        1
-    """
-    return unsupervised.run(ADGCL, dataset, anchor, config, Settings(**options))
+run = unsupervised.adapter(
+    ADGCL,
+    notes="""
+Both encoders see a constant instead of node labels, as published; the tree's leaves
+see one-hot degrees too (``degree="none"`` takes them away, ``labels="anchor"`` or
+``"both"`` gives labels).
+""",
+)

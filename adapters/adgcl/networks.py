@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 from typing_extensions import override
 
 from sega_anchor.backbones import xavier
-from sega_anchor.utils.scatter import pool, sum_neighbours
+from sega_anchor.utils import check_at_least, check_choice, pool, sum_neighbours
 
 Readout = Literal["last", "layerwise"]
 
@@ -53,9 +53,8 @@ class WeightedGIN(nn.Module):
             ("hidden_channels", hidden_channels),
             ("num_layers", num_layers),
         ):
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value!r}")
-        check_readout(readout)
+            check_at_least(name, value, 1)
+        check_choice("readout", readout, Readout)
         self.readout = readout
         self.out_channels = hidden_channels * (1 if readout == "last" else num_layers)
         widths = [in_channels] + [hidden_channels] * num_layers
@@ -93,9 +92,3 @@ class WeightedGIN(nn.Module):
             nodes = nodes[-1:]
         graphs = data.num_graphs if "batch" in data else 1
         return torch.cat([pool(x, data.batch, graphs) for x in nodes], dim=1)
-
-
-def check_readout(readout: str) -> None:
-    """Raise ValueError unless the read-out is known."""
-    if readout not in get_args(Readout):
-        raise ValueError(f"readout must be 'last' or 'layerwise', got {readout!r}")

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from sega_anchor.backbones import xavier
 from sega_anchor.distributed import gather
-from sega_anchor.utils.scatter import take_rows
+from sega_anchor.utils import take_rows
 
 from .networks import WeightedGIN
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
-from typing_extensions import Unpack, override
+from typing_extensions import override
 
-from sega_anchor import AnchorView, nt_xent
+from sega_anchor import nt_xent
 from sega_anchor.backbones import GIN, projection_head
 from sega_anchor.distributed import broadcast_object, gather, mean
-from sega_anchor.protocols import Options, Settings, unsupervised
-from sega_anchor.report import Result
-from sega_anchor.training import Method, Published, adam
-from sega_anchor.trees.build import TreeMethod, check_build
-from sega_anchor.utils.checks import check_positive
+from sega_anchor.protocols import unsupervised
+from sega_anchor.training import FeatureSpec, Method, MethodConfig, Published, adam
+from sega_anchor.utils import check_choice, check_positive
 
 from .view_generator import View, ViewGenerator
 
@@ -29,8 +27,8 @@ SEARCH = {"height": (2, 3, 4, 5)}
 
 
 @dataclass(frozen=True)
-class Config:
-    """Hyper-parameters, as published by default.
+class Config(MethodConfig):
+    """Hyper-parameters, as published by default; the others are MethodConfig's.
 
     Args:
         objective: "released" contrasts two inputs drawn with replacement from the
@@ -40,15 +38,7 @@ class Config:
             Default "released" without an anchor, "contrastive" with one, which allows
             no other.
         mask: let the generators mask nodes too, as the paper says; off as released.
-        hidden_channels: width of each layer of the encoders and the generators.
-        num_layers: layers of the graph encoder.
-        lr: learning rate of the graph encoder.
         generator_lr: learning rate of the view generators.
-        anchor_lr: learning rate of the anchor view.
-        temperature: of the contrastive loss.
-        height: height of the coding trees.
-        tree: how trees are built, see ``build_coding_tree``; default "authors" under
-            protocol="paper", else "refined".
 
     Raises:
         ValueError: for a value that cannot be used.
@@ -56,23 +46,19 @@ class Config:
 
     objective: Objective | None = None
     mask: bool = False
-    hidden_channels: int = 128
+    hidden_channels: int = 128  # of the generators too
     num_layers: int = 5
-    lr: float = 0.001
+    lr: float | None = 0.001
+    anchor_lr: float | None = 0.001
     generator_lr: float = 0.001
-    anchor_lr: float = 0.001
     temperature: float = 0.5
-    height: int = 5
-    tree: TreeMethod | None = None
 
+    @override
     def __post_init__(self) -> None:
-        """Refuse values before any work starts."""
-        if self.objective not in (None, *get_args(Objective)):
-            known = " or ".join(map(repr, get_args(Objective)))
-            raise ValueError(f"objective must be {known}, got {self.objective!r}")
-        check_positive(self, "hidden_channels", "num_layers", "temperature")
-        check_positive(self, "lr", "generator_lr", "anchor_lr")
-        check_build(self.height, self.tree or "refined")
+        super().__post_init__()
+        check_positive(self, "generator_lr")
+        if self.objective is not None:
+            check_choice("objective", self.objective, Objective)
 
     def objective_with(self, anchored: bool) -> Objective:
         """Return the objective of a run with or without an anchor.
@@ -106,11 +92,8 @@ class AutoGCL(Method[Config]):
     If both inputs are the same it is encoded once; the released code does it twice,
     to the same loss, moving BatchNorm's running statistics twice.
 
-    Args:
-        in_channels: width of ``data.x``.
-        config: hyper-parameters.
-        anchor: the anchor view that replaces the second generator's, or None.
-        generator: where views and pairs are drawn from.
+    The anchor replaces the second generator's view. Arguments are those of
+    :class:`~sega_anchor.training.Method`.
 
     Raises:
         ValueError: for ``objective="released"`` together with an anchor.
@@ -124,31 +107,23 @@ class AutoGCL(Method[Config]):
     """
 
     name = "AutoGCL"
+    config_class = Config
 
-    def __init__(
-        self,
-        in_channels: int,
-        config: Config = Config(),
-        anchor: AnchorView | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__(in_channels, config, anchor, generator)
+    @override
+    def build(self) -> None:
+        config = self.config
         hidden = config.hidden_channels
-        self.objective = config.objective_with(anchor is not None)
-        self.encoder = GIN(in_channels, hidden, config.num_layers)
+        self.objective = config.objective_with(self.anchor is not None)
+        self.encoder = GIN(self.in_channels, hidden, config.num_layers)
         self.head = projection_head(self.encoder.out_channels)
         # The first stays in every case; the second is what an anchor replaces.
         self.view_generators = nn.ModuleList(
-            ViewGenerator(in_channels, hidden, config.mask)
-            for _ in range(2 if anchor is None else 1)
+            ViewGenerator(self.in_channels, hidden, config.mask)
+            for _ in range(2 if self.anchor is None else 1)
         )
-        graph = [*self.encoder.parameters(), *self.head.parameters()]
-        views = self.view_generators.parameters()
-        self.optimizers = [
-            adam(graph, config.lr),
-            adam(views, config.generator_lr),
-            *self.anchor_optimizers(config.anchor_lr),
-        ]
+        graph, *anchored = self.adam(self.encoder, self.head)
+        views = adam(self.view_generators.parameters(), config.generator_lr)
+        self.optimizers = [graph, views, *anchored]
 
     def project(self, data: Data) -> Tensor:
         """Return what the loss compares, ``(num_graphs, channels)``."""
@@ -209,38 +184,8 @@ class AutoGCL(Method[Config]):
         return Published(
             epochs=30,
             evaluate_at=(10, 20, 30),
-            degree="both",
-            count=True,
-            attributes=True,
+            features=FeatureSpec(degree="both", raw_degree=True, attributes=True),
         )
 
 
-def run(
-    dataset: str | Sequence[Data],
-    *,
-    anchor: AnchorView | bool | None = None,
-    config: Config = Config(),
-    **options: Unpack[Options],
-) -> Result:
-    """Train AutoGCL, with or without an anchor, without labels and evaluate it.
-
-    Args:
-        dataset: name of a data set, or labelled graphs.
-        anchor: None for AutoGCL, True for SEGA on top, or your own anchor
-            view; the loss is the method's own.
-        config: hyper-parameters of the method.
-        options: fields of :class:`~sega_anchor.protocols.Settings`.
-
-    Returns:
-        Accuracies (``result.accuracy``), embeddings, history and configuration.
-
-    Raises:
-        ValueError: before any training, for data or settings that cannot be used.
-
-    Example:
-        >>> small = Config(hidden_channels=8, num_layers=2)
-        >>> options = {"seeds": 1, "epochs": 1, "evaluate_at": (1,)}
-        >>> run("synthetic", config=small, **options).accuracy.candidates
-        1
-    """
-    return unsupervised.run(AutoGCL, dataset, anchor, config, Settings(**options))
+run = unsupervised.adapter(AutoGCL)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import torch
 from torch import Tensor
 from torch_geometric.data import Data
-from typing_extensions import Unpack, override
+from typing_extensions import override
 
-from sega_anchor import AnchorView, NTXent, nt_xent
+from sega_anchor import nt_xent
 from sega_anchor.augment import Augmentation, augmentation
 from sega_anchor.backbones import GIN, projection_head
 from sega_anchor.distributed import gather
-from sega_anchor.protocols import Options, Settings, unsupervised
-from sega_anchor.report import Result
-from sega_anchor.training import Method, Published, adam
-from sega_anchor.trees.build import TreeMethod, check_build
-from sega_anchor.utils.checks import check_positive
+from sega_anchor.protocols import unsupervised
+from sega_anchor.training import FeatureSpec, Method, MethodConfig, Published
 
 #: The paper's search sets; no choice per data set is published.
 SEARCH = {
@@ -31,8 +26,8 @@ SEARCH = {
 
 
 @dataclass(frozen=True)
-class Config:
-    """Hyper-parameters, as published by default.
+class Config(MethodConfig):
+    """Hyper-parameters, as published by default; the others are MethodConfig's.
 
     Args:
         augmentation: dnodes, pedges, subgraph, mask_nodes, none, random2, random3 or
@@ -43,15 +38,7 @@ class Config:
             clean-up, which presumes its self-loops), "paper" as the paper's text says
             (20 %, random walk); default "released" under protocol="paper", else
             "paper".
-        hidden_channels: width of each layer of both encoders.
-        num_layers: layers of the graph encoder.
-        lr: learning rate of the graph encoder.
-        anchor_lr: learning rate of the anchor view.
-        temperature: of the contrastive loss.
         symmetric: average the loss over both directions.
-        height: height of the coding trees.
-        tree: how trees are built, see ``build_coding_tree``; default "authors" under
-            protocol="paper", else "refined".
 
     Raises:
         ValueError: for a value that cannot be used.
@@ -60,21 +47,12 @@ class Config:
     augmentation: str = "dnodes"
     strength: float | None = None
     variant: Literal["released", "paper"] | None = None
-    hidden_channels: int = 32
-    num_layers: int = 3
-    lr: float = 0.01
-    anchor_lr: float = 0.01
-    temperature: float = 0.2
     symmetric: bool = False
-    height: int = 5
-    tree: TreeMethod | None = None
 
+    @override
     def __post_init__(self) -> None:
-        """Refuse values before any work starts."""
+        super().__post_init__()
         self.view()
-        NTXent(self.temperature)
-        check_build(self.height, self.tree or "refined")
-        check_positive(self, "hidden_channels", "num_layers", "lr", "anchor_lr")
 
     def view(self) -> Augmentation:
         """Return the augmentation that these values name."""
@@ -84,38 +62,28 @@ class Config:
 class GraphCL(Method[Config]):
     """The original graph against one augmentation; with an anchor, its tree against it.
 
-    Args:
-        in_channels: width of ``data.x``.
-        config: hyper-parameters.
-        anchor: the anchor view that replaces the original graph, or None.
-        generator: where augmentations draw from.
+    The anchor replaces the original graph. Arguments are those of
+    :class:`~sega_anchor.training.Method`.
 
     Source: repositories Shen-Lab/GraphCL and Wu-Junran/SEGA, unsupervised_TU.
 
     Example:
+        >>> import torch
         >>> data = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1], [1, 0]]))
         >>> GraphCL(in_channels=1).eval().embed(data)["G"].shape
         torch.Size([1, 96])
     """
 
     name = "GraphCL"
+    config_class = Config
 
-    def __init__(
-        self,
-        in_channels: int,
-        config: Config = Config(),
-        anchor: AnchorView | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__(in_channels, config, anchor, generator)
-        self.encoder = GIN(in_channels, config.hidden_channels, config.num_layers)
+    @override
+    def build(self) -> None:
+        config = self.config
+        self.encoder = GIN(self.in_channels, config.hidden_channels, config.num_layers)
         self.head = projection_head(self.encoder.out_channels)
         self.augment = config.view()
-        graph = [*self.encoder.parameters(), *self.head.parameters()]
-        self.optimizers = [
-            adam(graph, config.lr),
-            *self.anchor_optimizers(config.anchor_lr),
-        ]
+        self.optimizers = self.adam(self.encoder, self.head)
 
     def project(self, data: Data) -> Tensor:
         """Return what the loss compares, ``(num_graphs, channels)``."""
@@ -137,7 +105,8 @@ class GraphCL(Method[Config]):
     @classmethod
     @override
     def published(cls, config: Config, anchored: bool) -> Published:
-        return Published(shuffle=False, loops=2 if anchored else 1)
+        features = FeatureSpec(loops=2 if anchored else 1)
+        return Published(shuffle=False, features=features)
 
     @classmethod
     @override
@@ -145,31 +114,4 @@ class GraphCL(Method[Config]):
         return replace(super().released(config), variant=config.variant or "released")
 
 
-def run(
-    dataset: str | Sequence[Data],
-    *,
-    anchor: AnchorView | bool | None = None,
-    config: Config = Config(),
-    **options: Unpack[Options],
-) -> Result:
-    """Train GraphCL, or SEGA with an anchor, without labels and evaluate it.
-
-    Args:
-        dataset: name of a data set, or labelled graphs.
-        anchor: None for GraphCL, True for SEGA, or your own anchor
-            view; the loss is the method's own.
-        config: hyper-parameters of the method.
-        options: fields of :class:`~sega_anchor.protocols.Settings`.
-
-    Returns:
-        Accuracies (``result.accuracy``), embeddings, history and configuration.
-
-    Raises:
-        ValueError: before any training, for data or settings that cannot be used.
-
-    Example:
-        >>> result = run("synthetic", anchor=True, seeds=1, epochs=1, evaluate_at=(1,))
-        >>> result.accuracy.candidates
-        3
-    """
-    return unsupervised.run(GraphCL, dataset, anchor, config, Settings(**options))
+run = unsupervised.adapter(GraphCL)

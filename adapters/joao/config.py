@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
+
+from typing_extensions import override
 
 from sega_anchor.augment import (
     AttributeMask,
@@ -14,8 +16,8 @@ from sega_anchor.augment import (
     Released,
     Subgraph,
 )
-from sega_anchor.trees.build import TreeMethod, check_build
-from sega_anchor.utils.checks import check_positive
+from sega_anchor.training import MethodConfig
+from sega_anchor.utils import check_choice, check_positive
 
 from .distribution import Projection
 
@@ -26,18 +28,11 @@ Variant = Literal["paper", "released"]
 
 #: The paper's search sets.
 SEARCH = {"gamma": (0.01, 0.1, 1.0), "height": (2, 3, 4, 5)}
-_WORDS = (
-    ("version", Version),
-    ("projection", Projection),
-    ("estimation", Estimation),
-    ("head", Head),
-    ("variant", Variant),
-)
 
 
 @dataclass(frozen=True)
-class Config:
-    """Hyper-parameters, as published by default.
+class Config(MethodConfig):
+    """Hyper-parameters, as published by default; the others are MethodConfig's.
 
     What is left open (None) is "released" or its like under ``protocol="paper"``.
 
@@ -58,14 +53,7 @@ class Config:
             augmentation that made it ("sample", default), or, as released, all views
             of an epoch through one drawn head and those of the estimation through that
             of the original graph ("epoch").
-        hidden_channels: width of each layer of both encoders.
-        num_layers: layers of the graph encoder.
         lr: learning rate of the graph encoder; default 0.01, in version 2 0.001.
-        anchor_lr: learning rate of the anchor view; default that of the encoder.
-        temperature: of the contrastive loss.
-        height: height of the coding trees.
-        tree: how trees are built, see ``build_coding_tree``; default "authors" under
-            protocol="paper", else "refined".
 
     Raises:
         ValueError: for a value that cannot be used.
@@ -79,36 +67,28 @@ class Config:
     projection: Projection | None = None
     estimation: Estimation | None = None
     head: Head | None = None
-    hidden_channels: int = 32
-    num_layers: int = 3
     lr: float | None = None
     anchor_lr: float | None = None
-    temperature: float = 0.2
-    height: int = 5
-    tree: TreeMethod | None = None
 
+    @override
     def __post_init__(self) -> None:
-        """Refuse values before any work starts."""
-        for name, options in _WORDS:
-            value = getattr(self, name)
-            allowed = (
-                get_args(options) if name == "version" else (None, *get_args(options))
-            )
-            if value not in allowed:
-                known = " or ".join(map(repr, get_args(options)))
-                raise ValueError(f"{name} must be {known}, got {value!r}")
-        check_positive(self, "beta", "hidden_channels", "num_layers", "temperature")
-        rates = [
-            name for name in ("lr", "anchor_lr") if getattr(self, name) is not None
-        ]
-        check_positive(self, *rates)
-        check_build(self.height, self.tree or "refined")
+        super().__post_init__()
+        check_choice("version", self.version, Version)
+        for name, choices in (
+            ("variant", Variant),
+            ("projection", Projection),
+            ("estimation", Estimation),
+            ("head", Head),
+        ):
+            if getattr(self, name) is not None:
+                check_choice(name, getattr(self, name), choices)
+        check_positive(self, "beta")
         if not self.gamma >= 0:
             raise ValueError(f"gamma must not be negative, got {self.gamma!r}")
         self.augmentations()
 
+    @override
     def rates(self) -> tuple[float, float]:
-        """Return the learning rates of the graph encoder and of the anchor view."""
         lr = self.lr or (0.01 if self.version == 1 else 0.001)
         return lr, self.anchor_lr or lr
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
+
+from sega_anchor.utils import check_choice
 
 Projection = Literal["exact", "bisection"]
 
@@ -121,10 +123,7 @@ def updated(
         >>> updated(torch.full((5,), 0.2), losses, gamma=0.1)
         tensor([0.2500, 0.1500, 0.5500, 0.0500, 0.0000], dtype=torch.float64)
     """
-    if projection not in get_args(Projection):
-        raise ValueError(
-            f"projection must be 'exact' or 'bisection', got {projection!r}"
-        )
+    check_choice("projection", projection, Projection)
     if not losses.isfinite().all():
         raise ValueError(
             f"losses must be finite, got {losses.tolist()}: training diverged, try a "

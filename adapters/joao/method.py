@@ -16,9 +16,9 @@ from sega_anchor import AnchorView, nt_xent
 from sega_anchor.augment import Chosen, draw_choice
 from sega_anchor.backbones import GIN, projection_head
 from sega_anchor.distributed import all_gather_object, broadcast_object, gather
-from sega_anchor.protocols import Options, Settings, unsupervised
+from sega_anchor.protocols import Options, unsupervised
 from sega_anchor.report import Result
-from sega_anchor.training import Batches, Method, Published, adam
+from sega_anchor.training import Batches, FeatureSpec, Method, Published
 
 from .config import Config, Version
 from .distribution import updated
@@ -32,12 +32,8 @@ class JOAO(Method[Config]):
     towards what costs most, see :func:`~adapters.joao.updated`; they are kept in the
     buffer ``probabilities`` and reported.
 
-    Args:
-        in_channels: width of ``data.x``.
-        config: hyper-parameters.
-        anchor: the anchor view that replaces the original graph, in training and where
-            the augmentations are compared, or None.
-        generator: where augmentations draw from.
+    The anchor replaces the original graph, in training and where the augmentations are
+    compared. Arguments are those of :class:`~sega_anchor.training.Method`.
 
     Source: repository Shen-Lab/GraphCL_Automated, unsupervised_TU (joao.py,
     joaov2.py). Differs: its evaluation leaves the networks in eval mode for the
@@ -50,22 +46,18 @@ class JOAO(Method[Config]):
     """
 
     name = "JOAO"
+    config_class = Config
     probabilities: Tensor
     epoch_head: Tensor
 
-    def __init__(
-        self,
-        in_channels: int,
-        config: Config = Config(),
-        anchor: AnchorView | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__(in_channels, config, anchor, generator)
+    @override
+    def build(self) -> None:
+        config = self.config
         self.augmentations = config.augmentations()
         count = len(self.augmentations)
         uniform = torch.full((count,), 1 / count, dtype=torch.double)
         self.register_buffer("probabilities", uniform)
-        self.encoder = GIN(in_channels, config.hidden_channels, config.num_layers)
+        self.encoder = GIN(self.in_channels, config.hidden_channels, config.num_layers)
         # The first is the original graph's; version 1 has no other.
         self.heads = nn.ModuleList(
             projection_head(self.encoder.out_channels)
@@ -73,12 +65,7 @@ class JOAO(Method[Config]):
         )
         # In the state, since a training may be resumed within an epoch.
         self.register_buffer("epoch_head", torch.tensor(self._draw_head()))
-        lr, anchor_lr = config.rates()
-        graph = [*self.encoder.parameters(), *self.heads.parameters()]
-        self.optimizers = [
-            adam(graph, lr),
-            *self.anchor_optimizers(anchor_lr),
-        ]
+        self.optimizers = self.adam(self.encoder, self.heads)
 
     def project(self, data: Data) -> Tensor:
         """Return the original graphs' side of the loss, ``(num_graphs, channels)``."""
@@ -183,7 +170,8 @@ class JOAO(Method[Config]):
     @override
     def published(cls, config: Config, anchored: bool) -> Published:
         epochs = (20,) if config.version == 1 else (20, 40)
-        return Published(epochs=epochs[-1], evaluate_at=epochs, shuffle=False, loops=1)
+        features = FeatureSpec(loops=1)
+        return Published(epochs[-1], epochs, shuffle=False, features=features)
 
     @classmethod
     @override
@@ -195,6 +183,9 @@ class JOAO(Method[Config]):
             estimation=config.estimation or "released",
             head=config.head or "epoch",
         )
+
+
+_run = unsupervised.adapter(JOAO)
 
 
 def run(
@@ -228,4 +219,4 @@ def run(
     """
     if version is not None:
         config = replace(config, version=version)
-    return unsupervised.run(JOAO, dataset, anchor, config, Settings(**options))
+    return _run(dataset, anchor=anchor, config=config, **options)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from sega_anchor.nn.nt_xent import nt_xent, unit
+from sega_anchor.nn import nt_xent, unit
+from sega_anchor.utils import check_choice
 
 Form = Literal["unsupervised", "transfer"]
 
@@ -78,5 +79,4 @@ def check_loss(temperature: float, weight: float, form: str) -> None:
         raise ValueError(f"temperature must be positive, got {temperature!r}")
     if not weight >= 0:
         raise ValueError(f"weight must not be negative, got {weight!r}")
-    if form not in get_args(Form):
-        raise ValueError(f"form must be 'unsupervised' or 'transfer', got {form!r}")
+    check_choice("form", form, Form)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
-from typing_extensions import Unpack, override
+from typing_extensions import override
 
-from sega_anchor import AnchorView
 from sega_anchor.augment import Augmentation, Identity, Released
 from sega_anchor.backbones import GIN, projection_head
 from sega_anchor.distributed import gather
-from sega_anchor.protocols import Options, Settings, unsupervised
-from sega_anchor.report import Result
-from sega_anchor.training import Batches, Method, Published, adam
-from sega_anchor.trees.build import TreeMethod, check_build
-from sega_anchor.utils.checks import check_positive
+from sega_anchor.protocols import unsupervised
+from sega_anchor.training import Batches, FeatureSpec, Method, MethodConfig, Published
+from sega_anchor.utils import check_choice
 
 from .estimator import RationaleEstimator, graph_of, pooling_weight
 from .loss import Form, check_loss, rgcl_loss
@@ -34,8 +30,8 @@ SEARCH = {"height": (2, 3, 4, 5)}
 
 
 @dataclass(frozen=True)
-class Config:
-    """Hyper-parameters, as published by default.
+class Config(MethodConfig):
+    """Hyper-parameters, as published by default; the others are MethodConfig's.
 
     Args:
         rho: share of the nodes that a view keeps.
@@ -48,14 +44,6 @@ class Config:
             does not; default "released" under protocol="paper", else "paper".
         refresh: whether the scores that views are drawn by are those of the estimator
             at the last end of an "epoch", as released, or at the last "step".
-        hidden_channels: width of each layer of all encoders.
-        num_layers: layers of the graph encoder.
-        lr: learning rate of the graph encoder and the estimator.
-        anchor_lr: learning rate of the anchor view.
-        temperature: of the contrastive loss.
-        height: height of the coding trees.
-        tree: how trees are built, see ``build_coding_tree``; default "authors" under
-            protocol="paper", else "refined".
 
     Raises:
         ValueError: for a value that cannot be used.
@@ -67,29 +55,16 @@ class Config:
     complement: Complement = "same"
     variant: Variant | None = None
     refresh: Refresh = "epoch"
-    hidden_channels: int = 32
-    num_layers: int = 3
-    lr: float = 0.01
-    anchor_lr: float = 0.01
-    temperature: float = 0.2
-    height: int = 5
-    tree: TreeMethod | None = None
 
+    @override
     def __post_init__(self) -> None:
-        """Refuse values before any work starts."""
-        check_positive(self, "hidden_channels", "num_layers", "lr", "anchor_lr")
+        super().__post_init__()
         check_loss(self.temperature, self.complement_weight, self.form)
         check_rho(self.rho)
-        check_build(self.height, self.tree or "refined")
-        for name, options in (
-            ("complement", Complement),
-            ("variant", Variant),
-            ("refresh", Refresh),
-        ):
-            value = getattr(self, name)
-            if value not in get_args(options) and (name, value) != ("variant", None):
-                known = " or ".join(map(repr, get_args(options)))
-                raise ValueError(f"{name} must be {known}, got {value!r}")
+        check_choice("complement", self.complement, Complement)
+        check_choice("refresh", self.refresh, Refresh)
+        if self.variant is not None:
+            check_choice("variant", self.variant, Variant)
 
 
 class RGCL(Method[Config]):
@@ -99,11 +74,8 @@ class RGCL(Method[Config]):
     nodes in the pooling of the original graph and of both views; only the weights
     train it.
 
-    Args:
-        in_channels: width of ``data.x``.
-        config: hyper-parameters.
-        anchor: the anchor view that replaces the weighted original graph, or None.
-        generator: where views are drawn from.
+    The anchor replaces the weighted original graph. Arguments are those of
+    :class:`~sega_anchor.training.Method`.
 
     Source: repository lsh0520/RGCL, unsupervised_TU. Differs: it scores all graphs
     before each epoch and keeps the scores; here a frozen copy of the estimator, made
@@ -116,24 +88,15 @@ class RGCL(Method[Config]):
     """
 
     name = "RGCL"
+    config_class = Config
 
-    def __init__(
-        self,
-        in_channels: int,
-        config: Config = Config(),
-        anchor: AnchorView | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__(in_channels, config, anchor, generator)
-        self.encoder = GIN(in_channels, config.hidden_channels, config.num_layers)
+    @override
+    def build(self) -> None:
+        config = self.config
+        self.encoder = GIN(self.in_channels, config.hidden_channels, config.num_layers)
         self.head = projection_head(self.encoder.out_channels)
-        self.estimator = RationaleEstimator(in_channels, config.hidden_channels)
-        graph = [self.encoder, self.head, self.estimator]
-        parameters = [p for module in graph for p in module.parameters()]
-        self.optimizers = [
-            adam(parameters, config.lr),
-            *self.anchor_optimizers(config.anchor_lr),
-        ]
+        self.estimator = RationaleEstimator(self.in_channels, config.hidden_channels)
+        self.optimizers = self.adam(self.encoder, self.head, self.estimator)
         self.scorer = copy.deepcopy(self.estimator).requires_grad_(False).eval()
 
     @override
@@ -198,7 +161,8 @@ class RGCL(Method[Config]):
     @classmethod
     @override
     def published(cls, config: Config, anchored: bool) -> Published:
-        return Published(epochs=40, evaluate_at=tuple(range(5, 41, 5)), loops=1)
+        epochs = tuple(range(5, 41, 5))
+        return Published(40, epochs, features=FeatureSpec(loops=1))
 
     @classmethod
     @override
@@ -206,31 +170,4 @@ class RGCL(Method[Config]):
         return replace(super().released(config), variant=config.variant or "released")
 
 
-def run(
-    dataset: str | Sequence[Data],
-    *,
-    anchor: AnchorView | bool | None = None,
-    config: Config = Config(),
-    **options: Unpack[Options],
-) -> Result:
-    """Train RGCL, or SEGA-RGCL with an anchor, without labels and evaluate it.
-
-    Args:
-        dataset: name of a data set, or labelled graphs.
-        anchor: None for RGCL, True for SEGA-RGCL, or your own anchor
-            view; the loss is the method's own.
-        config: hyper-parameters of the method.
-        options: fields of :class:`~sega_anchor.protocols.Settings`.
-
-    Returns:
-        Accuracies (``result.accuracy``), embeddings, history and configuration.
-
-    Raises:
-        ValueError: before any training, for data or settings that cannot be used.
-
-    Example:
-        >>> result = run("synthetic", anchor=True, seeds=1, epochs=1, evaluate_at=())
-        >>> sorted(result.embeddings)
-        ['G', 'GT', 'T']
-    """
-    return unsupervised.run(RGCL, dataset, anchor, config, Settings(**options))
+run = unsupervised.adapter(RGCL)

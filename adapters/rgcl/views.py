@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Generator, Tensor
@@ -11,6 +11,7 @@ from torch_geometric.utils import scatter
 from typing_extensions import override
 
 from sega_anchor.augment import Augmentation, ViewDraft
+from sega_anchor.utils import check_choice
 
 Side = Literal["rationale", "complement"]
 Complement = Literal["same", "rest"]
@@ -57,15 +58,9 @@ class RationaleView(Augmentation):
     def __post_init__(self) -> None:
         """Refuse values that cannot be used."""
         check_rho(self.rho)
-        for name, options in (
-            ("side", Side),
-            ("complement", Complement),
-            ("rounding", Rounding),
-        ):
-            value = getattr(self, name)
-            if value not in get_args(options):
-                known = " or ".join(map(repr, get_args(options)))
-                raise ValueError(f"{name} must be {known}, got {value!r}")
+        check_choice("side", self.side, Side)
+        check_choice("complement", self.complement, Complement)
+        check_choice("rounding", self.rounding, Rounding)
 
     @override
     def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:

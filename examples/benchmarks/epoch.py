@@ -9,31 +9,38 @@ The trees are built beforehand, as in training; loading and collating are counte
 from __future__ import annotations
 
 import argparse
-import importlib
 import statistics
 
 import torch
 
-from sega_anchor.cli import COMPARED
+from adapters import adgcl, autogcl, graphcl, joao, rgcl
+
+METHODS = {
+    "adgcl": (adgcl.run, adgcl.Config(height=3)),
+    "joao": (joao.run, joao.Config(height=3)),
+    "joaov2": (joao.run, joao.Config(height=3, version=2)),
+    "autogcl": (autogcl.run, autogcl.Config(height=3)),
+    "rgcl": (rgcl.run, rgcl.Config(height=3)),
+    "graphcl": (graphcl.run, graphcl.Config(height=3)),
+}
 
 
 def main() -> None:
     """Print the median over the epochs of each data set and method."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("datasets", nargs="+")
-    parser.add_argument("--methods", nargs="+", default=[*COMPARED], choices=COMPARED)
+    parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
     parser.add_argument("--anchor", action="store_true")
     parser.add_argument("--archives", default=None)
     parser.add_argument("--epochs", type=int, default=5)
     given = parser.parse_args()
     for dataset in given.datasets:
         for name in given.methods:
-            adapter, values = COMPARED[name]
-            module = importlib.import_module(f"adapters.{adapter}")
-            result = module.run(
+            run, config = METHODS[name]
+            result = run(
                 dataset,
                 anchor=given.anchor,
-                config=module.Config(height=3, **values),
+                config=config,
                 archives=given.archives,
                 seeds=1,
                 epochs=given.epochs,

@@ -31,7 +31,8 @@ from adapters.graphcl import Config, GraphCL
 from sega_anchor import nt_xent
 from sega_anchor.datasets import load
 from sega_anchor.loader import PackedLoader
-from sega_anchor.protocols import Settings, prepare
+from sega_anchor.protocols import prepare
+from sega_anchor.protocols.features import feature_transform
 from sega_anchor.training import descend
 from sega_anchor.trees.levels import tree_levels
 
@@ -111,10 +112,9 @@ class Pairs(torch.utils.data.Dataset[Any]):
 
 def prepared(name: str, archives: str | None, anchored: bool) -> tuple[Any, Any]:
     """Return a method and its graphs, as ``run`` prepares them."""
-    settings = Settings().resolved(GraphCL.published(CONFIG, anchored))
     graphs = load(name, archives=archives)
-    published = GraphCL.published(CONFIG, anchored)
-    features = prepare.choose_features(name, 0, settings, published)
+    seen = GraphCL.published(CONFIG, anchored).features
+    features = feature_transform(seen, "honest", name)
     width = features(graphs[0].clone()).tree_x.size(1)
     view = prepare.choose_view(GraphCL, anchored, width, CONFIG)
     ready = prepare.prepare(graphs, features, view)

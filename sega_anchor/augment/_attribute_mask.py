@@ -1,4 +1,4 @@
-"""Attribute masking."""
+"""AttributeMask: replace the features of random nodes."""
 
 from __future__ import annotations
 
@@ -10,40 +10,43 @@ from torch import Generator, Tensor
 from torch_geometric.utils import scatter
 from typing_extensions import override
 
-from sega_anchor.augment._draft import Augmentation, ViewDraft
-from sega_anchor.augment._random import check_mode, check_ratio, part, sample
+from ..utils.checks import check_choice
+from ._random import check_ratio, part, sample
+from ._view_draft import Augmentation, ViewDraft
+
+MaskMode = Literal["noise", "mean"]
 
 
 @dataclass(frozen=True)
 class AttributeMask(Augmentation):
     """Replace the features of floor(ratio * n) of the n nodes of each graph.
 
-    Nodes are drawn uniformly without replacement. `"noise"`: each entry of their
-    rows is Gaussian, mean 0.5, standard deviation 0.5 (released unsupervised code).
-    `"mean"`: the mean row of the graph (GraphCL's semi-supervised code).
+    Nodes are drawn uniformly without replacement. With ``"noise"`` each of their
+    features becomes Gaussian, mean 0.5, standard deviation 0.5 (released unsupervised
+    code); with ``"mean"`` the mean over the graph (GraphCL's semi-supervised code).
 
     Args:
         ratio: share of the nodes, 0 to 1 (released code: 0.1).
-        mode: as above.
+        mode: ``"noise"`` or ``"mean"``.
 
     Raises:
-        ValueError: if the ratio is no such share or the mode unknown; on a call, if
-            the data has no floating-point `x`.
+        ValueError: for a ratio outside [0, 1] or an unknown mode; when called, for data
+            without floating-point ``x``.
 
-    >>> import torch
-    >>> from torch_geometric.data import Data
-    >>> x, edge_index = torch.zeros(10, 2), torch.tensor([[0, 1], [1, 2]])
-    >>> view = AttributeMask(ratio=0.2)(Data(x=x, edge_index=edge_index))
-    >>> int((view.x != 0).any(dim=1).sum())
-    2
+    Example:
+        >>> from torch_geometric.data import Data
+        >>> x, edge_index = torch.zeros(10, 2), torch.tensor([[0, 1], [1, 2]])
+        >>> view = AttributeMask(ratio=0.2)(Data(x=x, edge_index=edge_index))
+        >>> int((view.x != 0).any(dim=1).sum())
+        2
     """
 
     ratio: float = 0.2
-    mode: Literal["noise", "mean"] = "noise"
+    mode: MaskMode = "noise"
 
     def __post_init__(self) -> None:
         check_ratio(self.ratio)
-        check_mode(self.mode, ("noise", "mean"))
+        check_choice("mode", self.mode, MaskMode)
 
     @override
     def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:

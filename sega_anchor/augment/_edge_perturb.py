@@ -1,4 +1,4 @@
-"""Edge perturbation."""
+"""EdgePerturb: drop edges, and add random ones in their place."""
 
 from __future__ import annotations
 
@@ -9,50 +9,47 @@ import torch
 from torch import Generator, Tensor
 from typing_extensions import override
 
-from sega_anchor.augment._draft import Augmentation, ViewDraft
-from sega_anchor.augment._random import (
-    below,
-    check_mode,
-    check_ratio,
-    first,
-    part,
-    sample,
-)
+from ..utils.checks import check_choice
+from ._random import check_ratio, draw_below, mark_first, part, sample
+from ._view_draft import Augmentation, ViewDraft
+
+PerturbMode = Literal["undirected", "directed"]
 
 
 @dataclass(frozen=True)
 class EdgePerturb(Augmentation):
     """Drop edges of each graph and, if undirected, add others in their place.
 
-    `"undirected"` (GraphCL, Table 1): of the m undirected edges without loops
-    floor(ratio * m) are dropped, both directions together, and as many random pairs
-    of nodes of the same graph are drawn. A pair that is a loop, an edge of the given
-    graph, or drawn before is left out; any other takes over the columns of a dropped
-    edge, hence its place and its edge features. Loops stay.
+    ``"undirected"`` (GraphCL, Table 1): of the m undirected edges without loops,
+    floor(ratio * m) are dropped in both directions, and as many random pairs of nodes
+    of the same graph are drawn. Pairs that are loops, edges of the given graph or
+    repetitions are discarded; each of the others replaces a dropped edge and takes over
+    its columns and edge features. Loops stay.
 
-    `"directed"` (released code): floor(ratio * columns) columns are dropped, loops
-    included. Nothing is added, and an edge can survive in one direction.
+    ``"directed"`` (released code): floor(ratio * columns) columns are dropped, loops
+    included. Nothing is added, and an edge may remain in one direction only.
 
     Args:
         ratio: share of the edges or columns, 0 to 1 (released code: 0.1).
-        mode: as above.
+        mode: ``"undirected"`` or ``"directed"``.
 
     Raises:
-        ValueError: if the ratio is no such share or the mode unknown.
+        ValueError: for a ratio outside [0, 1] or an unknown mode.
 
-    >>> import torch
-    >>> from torch_geometric.data import Data
-    >>> data = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=3)
-    >>> EdgePerturb(ratio=0.25, mode="directed")(data).num_edges
-    3
+    Example:
+        >>> from torch_geometric.data import Data
+        >>> edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+        >>> data = Data(edge_index=edge_index, num_nodes=3)
+        >>> EdgePerturb(ratio=0.25, mode="directed")(data).num_edges
+        3
     """
 
     ratio: float = 0.2
-    mode: Literal["undirected", "directed"] = "undirected"
+    mode: PerturbMode = "undirected"
 
     def __post_init__(self) -> None:
         check_ratio(self.ratio)
-        check_mode(self.mode, ("undirected", "directed"))
+        check_choice("mode", self.mode, PerturbMode)
 
     @override
     def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
@@ -74,16 +71,16 @@ class EdgePerturb(Augmentation):
         source, target = draft.edge_index[:, column]
         pair, pair_of = torch.unique(_number(source, target, n), return_inverse=True)
 
-        # For each dropped one a random pair of nodes of its graph.
+        # A random pair of nodes of the same graph for each dropped edge.
         graph = draft.batch[pair // n]
         dropped = self._drop(graph, draft, generator).nonzero().view(-1)
         begin, size = draft.ptr[graph[dropped]], draft.sizes[graph[dropped]]
-        a, b = begin + below(size, generator), begin + below(size, generator)
+        a, b = begin + draw_below(size, generator), begin + draw_below(size, generator)
         drawn = _number(a, b, n)
         fresh = (a != b) & ~torch.isin(drawn, pair)
-        fresh &= first(torch.unique(drawn, return_inverse=True)[1])
+        fresh &= mark_first(torch.unique(drawn, return_inverse=True)[1])
 
-        # Fresh pairs take over the columns of the dropped ones; the rest goes.
+        # New pairs take over the columns of dropped edges; the other columns go.
         stays = torch.ones_like(pair, dtype=torch.bool).index_put((dropped,), fresh)
         pair = pair.index_put((dropped,), drawn)[pair_of]
         low, high, forth = pair // n, pair % n, source < target
@@ -95,5 +92,5 @@ class EdgePerturb(Augmentation):
 
 
 def _number(a: Tensor, b: Tensor, n: int) -> Tensor:
-    """Number the undirected edge of a and b among n nodes: low * n + high."""
+    """Return a number for the undirected edge of a and b: low * n + high."""
     return torch.minimum(a, b) * n + torch.maximum(a, b)

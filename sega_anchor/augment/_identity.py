@@ -1,4 +1,4 @@
-"""The graphs as they are."""
+"""Identity: the graphs without changes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from torch import Generator
 from typing_extensions import override
 
-from sega_anchor.augment._draft import Augmentation, ViewDraft
+from ._view_draft import Augmentation, ViewDraft
 
 
 @dataclass(frozen=True)
 class Identity(Augmentation):
-    """Return a copy of the graphs, without their trees.
+    """Copy the graphs, without their trees.
 
-    >>> import torch
-    >>> from torch_geometric.data import Data
-    >>> Identity()(Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3))
-    DataBatch(edge_index=[2, 2], batch=[3], ptr=[2])
+    Example:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> Identity()(Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3))
+        DataBatch(edge_index=[2, 2], batch=[3], ptr=[2])
     """
 
     @override

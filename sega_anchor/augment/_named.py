@@ -1,17 +1,20 @@
-"""The augmentations under the names of GraphCL's code."""
+"""augmentation: build an augmentation from its name in GraphCL's code."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from sega_anchor.augment._attribute_mask import AttributeMask
-from sega_anchor.augment._draft import Augmentation
-from sega_anchor.augment._edge_perturb import EdgePerturb
-from sega_anchor.augment._identity import Identity
-from sega_anchor.augment._node_drop import NodeDrop
-from sega_anchor.augment._random_choice import RandomChoice
-from sega_anchor.augment._released import Released
-from sega_anchor.augment._subgraph import Subgraph
+from ..utils.checks import check_choice
+from ._attribute_mask import AttributeMask
+from ._edge_perturb import EdgePerturb
+from ._identity import Identity
+from ._node_drop import NodeDrop
+from ._random_choice import RandomChoice
+from ._released import Released
+from ._subgraph import Subgraph
+from ._view_draft import Augmentation
+
+Variant = Literal["released", "paper"]
 
 _CHOICES = {
     "random2": ("dnodes", "subgraph"),
@@ -24,64 +27,54 @@ _KNOWN = ("dnodes", "pedges", "subgraph", "mask_nodes", "none", *_CHOICES)
 def augmentation(
     name: str,
     ratio: float | None = None,
-    variant: Literal["released", "paper"] = "released",
+    variant: Variant = "released",
 ) -> Augmentation:
     """Build an augmentation from the name it has in GraphCL's and SEGA's code.
 
-    `"released"`: 10 % of nodes, directed columns or masked rows, a star of 20 % of
-    the nodes, finished by `Released`, with the clean-up of the released loop (none
-    after plain pedges and mask_nodes). `"paper"`: 20 % of everything, undirected
-    edges, a walk, no clean-up. random2, random3 and random4 choose for each graph
-    among dnodes and subgraph; these and pedges; these and mask_nodes.
+    ``"released"`` drops 10 % of nodes or directed columns, masks 10 % of rows, or keeps
+    a star of 20 % of nodes, and finishes the view with :class:`.Released` (without
+    clean-up for pedges and mask_nodes alone). ``"paper"`` uses 20 % throughout,
+    undirected edges and walks, and does not clean up. random2 draws dnodes or subgraph
+    for each graph; random3 also pedges; random4 also mask_nodes.
 
     Args:
         name: dnodes, pedges, subgraph, mask_nodes, none, random2, random3 or random4.
-        ratio: strength of all parts (None: as above).
-        variant: as above.
+        ratio: strength of all parts; default as above.
+        variant: ``"released"`` or ``"paper"``.
 
     Raises:
-        ValueError: if the name or the variant is unknown or the ratio no share.
+        ValueError: for an unknown name or variant, or a ratio outside [0, 1].
 
-    >>> augmentation("subgraph", variant="paper")
-    Subgraph(ratio=0.2, mode='walk')
-    >>> augmentation("pedges")
-    Released(augmentation=EdgePerturb(ratio=0.1, mode='directed'),
-             fallback=NodeDrop(ratio=0.1), cleanup=False)
+    Example:
+        >>> augmentation("subgraph", variant="paper")
+        Subgraph(ratio=0.2, mode='walk')
+        >>> augmentation("pedges")
+        Released(augmentation=EdgePerturb(ratio=0.1, mode='directed'),
+                 fallback=NodeDrop(ratio=0.1), cleanup=False)
     """
-    if name not in _KNOWN:
-        raise ValueError(f"name is {name!r}; choose one of {', '.join(_KNOWN)}")
-    if variant not in ("released", "paper"):
-        raise ValueError(f"variant is {variant!r}; choose released or paper")
-    build = _released if variant == "released" else _paper
+    check_choice("augmentation", name, _KNOWN)
+    check_choice("variant", variant, Variant)
     if name == "none":
         return Identity()
     if name in _CHOICES:
-        drawn: Augmentation = RandomChoice([build(n, ratio) for n in _CHOICES[name]])
+        parts = [_single(part, ratio, variant) for part in _CHOICES[name]]
+        drawn: Augmentation = RandomChoice(parts)
     else:
-        drawn = build(name, ratio)
+        drawn = _single(name, ratio, variant)
     if variant == "paper":
         return drawn
     cleanup = name not in ("pedges", "mask_nodes")
-    return Released(drawn, fallback=build("dnodes", ratio), cleanup=cleanup)
+    return Released(drawn, fallback=_single("dnodes", ratio, variant), cleanup=cleanup)
 
 
-def _paper(name: str, ratio: float | None) -> Augmentation:
-    share = 0.2 if ratio is None else ratio
+def _single(name: str, ratio: float | None, variant: Variant) -> Augmentation:
+    released = variant == "released"
+    if ratio is None:
+        ratio = 0.1 if released and name != "subgraph" else 0.2
     options: dict[str, Augmentation] = {
-        "dnodes": NodeDrop(share),
-        "pedges": EdgePerturb(share, mode="undirected"),
-        "subgraph": Subgraph(share, mode="walk"),
-        "mask_nodes": AttributeMask(share, mode="noise"),
-    }
-    return options[name]
-
-
-def _released(name: str, ratio: float | None) -> Augmentation:
-    share = 0.1 if ratio is None else ratio
-    options: dict[str, Augmentation] = {
-        "dnodes": NodeDrop(share),
-        "pedges": EdgePerturb(share, mode="directed"),
-        "subgraph": Subgraph(0.2 if ratio is None else ratio, mode="star"),
-        "mask_nodes": AttributeMask(share, mode="noise"),
+        "dnodes": NodeDrop(ratio),
+        "pedges": EdgePerturb(ratio, mode="directed" if released else "undirected"),
+        "subgraph": Subgraph(ratio, mode="star" if released else "walk"),
+        "mask_nodes": AttributeMask(ratio, mode="noise"),
     }
     return options[name]

@@ -1,4 +1,4 @@
-"""Node dropping."""
+"""NodeDrop: drop random nodes."""
 
 from __future__ import annotations
 
@@ -7,28 +7,31 @@ from dataclasses import dataclass
 from torch import Generator
 from typing_extensions import override
 
-from sega_anchor.augment._draft import Augmentation, ViewDraft
-from sega_anchor.augment._random import check_ratio, part, sample
+from ._random import check_ratio, part, sample
+from ._view_draft import Augmentation, ViewDraft
 
 
 @dataclass(frozen=True)
 class NodeDrop(Augmentation):
     """Drop floor(ratio * n) of the n nodes of each graph, with their edges.
 
-    Uniformly without replacement; one node is kept at ratio 1. GraphCL, Table 1.
-    The released code leaves the dropped nodes to its clean-up, see `Released`.
+    Nodes are drawn uniformly without replacement; at ratio 1 one node is kept. The
+    released code removes the dropped nodes in its clean-up, see :class:`.Released`.
 
     Args:
         ratio: share of the nodes, 0 to 1 (released code: 0.1).
 
     Raises:
-        ValueError: if the ratio is no such share.
+        ValueError: for a ratio outside [0, 1].
 
-    >>> import torch
-    >>> from torch_geometric.data import Data
-    >>> data = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=10)
-    >>> NodeDrop(ratio=0.2)(data).num_nodes
-    8
+    Source: You et al., NeurIPS 2020, Table 1.
+
+    Example:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> data = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=10)
+        >>> NodeDrop(ratio=0.2)(data).num_nodes
+        8
     """
 
     ratio: float = 0.2

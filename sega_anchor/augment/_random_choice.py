@@ -1,4 +1,4 @@
-"""One augmentation out of several, graph by graph."""
+"""RandomChoice and Chosen: one of several augmentations for each graph."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ import torch
 from torch import Generator, Tensor
 from typing_extensions import override
 
-from sega_anchor.augment._draft import Augmentation, ViewDraft
+from ._view_draft import Augmentation, ViewDraft
 
 
 @dataclass(frozen=True)
 class Chosen(Augmentation):
-    """Apply to each graph of the batch the augmentation that was chosen for it.
-
-    Augmentations chosen for no graph are not drawn.
+    """Apply a given augmentation to each graph of the batch.
 
     Args:
-        augmentations: what was chosen from, at least one.
-        choice: which of them for each graph (graphs,), counted from 0.
+        augmentations: at least one; those not chosen for any graph are not drawn.
+        choice: index of the augmentation of each graph, ``(num_graphs,)``.
 
-    >>> from torch_geometric.data import Data
-    >>> from sega_anchor.augment import Identity, NodeDrop
-    >>> data = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=10)
-    >>> Chosen([Identity(), NodeDrop(ratio=0.2)], torch.tensor([1]))(data).num_nodes
-    8
+    Raises:
+        ValueError: when called, for a choice of another shape.
+
+    Example:
+        >>> from torch_geometric.data import Data
+        >>> from sega_anchor.augment import Identity, NodeDrop
+        >>> data = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=10)
+        >>> Chosen([Identity(), NodeDrop(ratio=0.2)], torch.tensor([1]))(data).num_nodes
+        8
     """
 
     augmentations: Sequence[Augmentation]
@@ -50,22 +52,23 @@ class Chosen(Augmentation):
 
 @dataclass(frozen=True)
 class RandomChoice(Augmentation):
-    """Choose an augmentation independently for each graph of the batch.
+    """Draw an augmentation independently for each graph of the batch.
 
-    The random2, random3 and random4 of GraphCL's code choose uniformly, JOAO by a
+    The random2, random3 and random4 of GraphCL's code draw uniformly, JOAO from a
     distribution that it learns.
 
     Args:
-        augmentations: what to choose from, at least one.
-        weights: chances in proportion to these (None: uniform).
+        augmentations: at least one.
+        weights: probabilities, up to a constant factor; default uniform.
 
     Raises:
-        ValueError: if there is nothing to choose from, or a weight is missing,
-            negative, or the only chance.
+        ValueError: without augmentations, or for weights that are negative, all 0, or
+            not one for each augmentation.
 
-    >>> from sega_anchor.augment import Identity, NodeDrop
-    >>> RandomChoice([NodeDrop(ratio=0.1), Identity()])
-    RandomChoice(augmentations=[NodeDrop(ratio=0.1), Identity()], weights=None)
+    Example:
+        >>> from sega_anchor.augment import Identity, NodeDrop
+        >>> RandomChoice([NodeDrop(ratio=0.1), Identity()])
+        RandomChoice(augmentations=[NodeDrop(ratio=0.1), Identity()], weights=None)
     """
 
     augmentations: Sequence[Augmentation]
@@ -95,10 +98,11 @@ class RandomChoice(Augmentation):
 def draw_choice(
     weights: Tensor, count: int, generator: Generator | None = None
 ) -> Tensor:
-    """Draw indices (count,) independently, with chances in proportion to weights.
+    """Draw indices, ``(count,)``, with probabilities proportional to the weights.
 
-    >>> draw_choice(torch.tensor([0.0, 1.0]), count=3)
-    tensor([1, 1, 1])
+    Example:
+        >>> draw_choice(torch.tensor([0.0, 1.0]), count=3)
+        tensor([1, 1, 1])
     """
     device = weights.device if generator is None else generator.device
     choice = torch.multinomial(

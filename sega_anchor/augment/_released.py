@@ -1,4 +1,4 @@
-"""What the released training loop does to a view after drawing it."""
+"""Released: finish a view as the released training loops do."""
 
 from __future__ import annotations
 
@@ -8,34 +8,35 @@ import torch
 from torch import Generator, Tensor
 from typing_extensions import override
 
-from sega_anchor.augment._draft import Augmentation, ViewDraft
-from sega_anchor.augment._node_drop import NodeDrop
+from ._node_drop import NodeDrop
+from ._view_draft import Augmentation, ViewDraft
 
 
 @dataclass(frozen=True)
 class Released(Augmentation):
     """Finish a view as the code released with GraphCL and SEGA does.
 
-    A graph whose view has no column left gets a view by `fallback` instead. Then, with
-    `cleanup`, nodes without any column, loops counting, are removed, and after them
-    all loops. The released code has loops on every node but the last of a graph: there
-    this removes dropped nodes and a last node that lost all its edges, and keeps nodes
-    that merely became isolated. Without loops in the data it removes those too.
+    A graph whose view has no columns gets a view from ``fallback`` instead. With
+    ``cleanup``, nodes without columns (loops count) are then removed, and finally all
+    loops. In the released data every node but the last of a graph has a loop, so
+    clean-up removes dropped nodes and a last node that lost all its edges, but keeps
+    other isolated nodes. In data without loops it removes those too.
 
     Differs from the released code, which merges parallel columns (TU data has none)
     and fails on graphs without edges: here such a graph keeps its nodes.
 
     Args:
         augmentation: draws the view.
-        fallback: draws the view again where no column is left.
+        fallback: draws the views of graphs that have no columns left.
         cleanup: remove loops and nodes without columns. The released loops do so for
             dnodes, subgraph, random2, random3 and random4 (JOAO's for all), not for
-            plain pedges and mask_nodes.
+            pedges and mask_nodes alone.
 
-    >>> from torch_geometric.data import Data
-    >>> data = Data(edge_index=torch.tensor([[0, 1, 0], [1, 0, 0]]), num_nodes=3)
-    >>> Released(NodeDrop(ratio=0.0))(data)
-    DataBatch(edge_index=[2, 2], batch=[2], ptr=[2])
+    Example:
+        >>> from torch_geometric.data import Data
+        >>> data = Data(edge_index=torch.tensor([[0, 1, 0], [1, 0, 0]]), num_nodes=3)
+        >>> Released(NodeDrop(ratio=0.0))(data)
+        DataBatch(edge_index=[2, 2], batch=[2], ptr=[2])
     """
 
     augmentation: Augmentation

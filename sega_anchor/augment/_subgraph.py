@@ -1,4 +1,4 @@
-"""Subgraphs around a random node."""
+"""Subgraph: keep a subgraph around a random node."""
 
 from __future__ import annotations
 
@@ -9,59 +9,61 @@ import torch
 from torch import Generator, Tensor
 from typing_extensions import override
 
-from sega_anchor.augment._draft import Augmentation, ViewDraft
-from sega_anchor.augment._random import below, check_mode, check_ratio, first, part
-from sega_anchor.utils.scatter import prefix_sum
+from ..utils.checks import check_choice
+from ..utils.scatter import prefix_sum
+from ._random import check_ratio, draw_below, mark_first, part
+from ._view_draft import Augmentation, ViewDraft
+
+SubgraphMode = Literal["walk", "star"]
 
 
 @dataclass(frozen=True)
 class Subgraph(Augmentation):
     """Keep up to floor(ratio * n) + 1 of the n nodes of each graph, near a random one.
 
-    A uniformly drawn start node is held first; then nodes are visited, and held when
-    new, until that many are held or n have been visited.
+    A start node is drawn uniformly and kept. Then n nodes are visited, and new ones are
+    kept until there are enough; fewer are kept if the visits find fewer. The columns
+    between kept nodes stay.
 
-    `"walk"` (GraphCL, Table 1): the visits are a random walk; loops are not walked,
-    parallel edges are as many chances, a node without neighbours is not left.
+    ``"walk"`` (GraphCL, Table 1): the visits are a random walk, which ignores loops,
+    counts parallel edges separately and stays at a node without neighbours. It takes as
+    many steps as the largest graph has nodes, each for all graphs at once.
 
-    `"star"` (released code, whose walk never leaves the start): each visit is an
-    independent uniform draw from the neighbours of the start, to which it belongs
+    ``"star"`` (released code, whose walk never leaves the start): each visit is an
+    independent uniform draw from the neighbours of the start, which include the start
     if it has a loop.
 
-    Fewer nodes are kept if the visits reach no more. The columns between the kept
-    nodes stay. A walk takes as many steps as the largest graph has nodes, each for
-    all graphs at once; a star takes one.
-
     Args:
-        ratio: share of the nodes that is kept, 0 to 1.
-        mode: as above.
+        ratio: share of the nodes to keep, 0 to 1.
+        mode: ``"walk"`` or ``"star"``.
 
     Raises:
-        ValueError: if the ratio is no such share or the mode unknown.
+        ValueError: for a ratio outside [0, 1] or an unknown mode.
 
-    >>> import torch
-    >>> from torch_geometric.data import Data
-    >>> data = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=3)
-    >>> Subgraph(ratio=0.4)(data)
-    DataBatch(edge_index=[2, 2], batch=[2], ptr=[2])
+    Example:
+        >>> from torch_geometric.data import Data
+        >>> edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+        >>> data = Data(edge_index=edge_index, num_nodes=3)
+        >>> Subgraph(ratio=0.4)(data)
+        DataBatch(edge_index=[2, 2], batch=[2], ptr=[2])
     """
 
     ratio: float = 0.2
-    mode: Literal["walk", "star"] = "walk"
+    mode: SubgraphMode = "walk"
 
     def __post_init__(self) -> None:
         check_ratio(self.ratio)
-        check_mode(self.mode, ("walk", "star"))
+        check_choice("mode", self.mode, SubgraphMode)
 
     @override
     def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
-        start = draft.ptr[:-1] + below(draft.sizes, generator)
+        start = draft.ptr[:-1] + draw_below(draft.sizes, generator)
         start = start[draft.sizes > 0]
         visit = _walk if self.mode == "walk" else _star
         visited = visit(draft, start, generator)
 
         kept = torch.zeros_like(draft.node).index_fill(0, start, True)
-        new = first(visited) & ~kept[visited]
+        new = mark_first(visited) & ~kept[visited]
         count = prefix_sum(new)
         count = count[1:] - count[draft.ptr][draft.batch]
         new &= count <= part(self.ratio, draft.sizes)[draft.batch]
@@ -69,28 +71,28 @@ class Subgraph(Augmentation):
 
 
 def _star(draft: ViewDraft, start: Tensor, generator: Generator | None) -> Tensor:
-    """Visit n neighbours of each start: one entry per node, graph by graph."""
+    """Return n draws from the neighbours of each start, graph by graph."""
     is_start = torch.zeros_like(draft.node).index_fill(0, start, True)
     source, target = draft.edge_index
-    near = torch.zeros_like(draft.node).index_fill(0, target[is_start[source]], True)
-    near |= _alone(draft.edge_index, draft.node) & is_start
-    neighbour = near.nonzero().view(-1)
-    begin = prefix_sum(near)[draft.ptr]
+    chosen = torch.zeros_like(draft.node).index_fill(0, target[is_start[source]], True)
+    chosen |= _isolated(draft.edge_index, draft.node) & is_start
+    neighbour = chosen.nonzero().view(-1)
+    begin = prefix_sum(chosen)[draft.ptr]
     degree = begin.diff()[draft.batch]
-    return neighbour[begin[draft.batch] + below(degree, generator)]
+    return neighbour[begin[draft.batch] + draw_below(degree, generator)]
 
 
 def _walk(draft: ViewDraft, start: Tensor, generator: Generator | None) -> Tensor:
-    """Walk n steps from each start: one entry per node, graph by graph."""
+    """Return the n steps of a random walk from each start, graph by graph."""
     edges = draft.edge_index[:, draft.edge_index[0] != draft.edge_index[1]]
-    alone = _alone(edges, draft.node).nonzero().view(-1)
-    source, target = torch.cat([edges, alone.expand(2, -1)], dim=1)
+    isolated = _isolated(edges, draft.node).nonzero().view(-1)
+    source, target = torch.cat([edges, isolated.expand(2, -1)], dim=1)
     neighbour = target[source.argsort(stable=True)]
     degree = source.bincount(minlength=len(draft.node))
     begin = prefix_sum(degree)
 
     steps = int(draft.sizes.max())
-    draws = below(start.new_full((steps, len(start)), 2**31), generator)
+    draws = draw_below(start.new_full((steps, len(start)), 2**31), generator)
     path = [start]
     for draw in draws:
         path.append(neighbour[begin[path[-1]] + draw % degree[path[-1]]])
@@ -99,5 +101,5 @@ def _walk(draft: ViewDraft, start: Tensor, generator: Generator | None) -> Tenso
     return walked[torch.arange(steps, device=size.device) < size]
 
 
-def _alone(edges: Tensor, node: Tensor) -> Tensor:
+def _isolated(edges: Tensor, node: Tensor) -> Tensor:
     return torch.ones_like(node).index_fill(0, edges[0], False)

@@ -1,8 +1,8 @@
 """The graph encoders of the published protocols.
 
-Each has ``encode(data)``, one vector per graph of a PyG batch or of a single graph,
-and ``out_channels``, the width of that vector. What ``forward`` takes and gives is
-natural to each: vectors of graphs, or of nodes for molecules and proteins.
+``encode(data)`` returns one vector per graph of a batch or of a single graph, of width
+``out_channels``. ``forward`` returns vectors of graphs too, but vectors of nodes for
+molecules and proteins.
 """
 
 from ._gin import GIN as GIN

@@ -1,4 +1,4 @@
-"""GIN, the encoder of the unsupervised protocols."""
+"""GIN: the graph encoder of the unsupervised protocols."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from typing_extensions import override
 
-from ..utils.scatter import pool
+from ..utils.scatter import num_graphs, pool
 from ._init import xavier
 from ._layers import GINLayer, check_sizes
 
 
 class GIN(nn.Module):
-    r"""GIN as GraphCL, SEGA, JOAO and AutoGCL use it without labels.
+    r"""GIN as used by GraphCL, SEGA, JOAO and AutoGCL without labels.
 
-    Layer: GINConv (eps fixed at 0; Linear - ReLU - Linear), ReLU, then BatchNorm. Every
-    layer is sum-pooled and the results are concatenated. Linear weights start
-    Xavier-uniform with zero bias, as published.
+    Each layer is GINConv (eps fixed at 0; Linear - ReLU - Linear), ReLU, BatchNorm. The
+    output of every layer is sum-pooled, and the results are concatenated. Linear layers
+    are initialised Xavier-uniform with zero bias, as published.
 
     Args:
         in_channels: width of the node features, at least 1.
@@ -65,7 +65,7 @@ class GIN(nn.Module):
     ) -> Tensor:
         """Return one vector per graph, ``(num_graphs, num_layers * hidden)``.
 
-        ``node_weight``, ``(num_nodes, 1)``, weights the nodes in the pooling only.
+        ``node_weight``, ``(num_nodes, 1)``, weights the nodes in pooling only.
         """
         pooled = []
         for conv, norm in zip(self.convs, self.norms, strict=True):
@@ -76,8 +76,7 @@ class GIN(nn.Module):
 
     def encode(self, data: Data, node_weight: Tensor | None = None) -> Tensor:
         """Return one vector per graph of a batch, or of a single graph."""
-        graphs = data.num_graphs if "batch" in data else 1
         embedding: Tensor = self(
-            data.x, data.edge_index, data.batch, graphs, node_weight
+            data.x, data.edge_index, data.batch, num_graphs(data), node_weight
         )
         return embedding

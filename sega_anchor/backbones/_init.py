@@ -1,4 +1,4 @@
-"""How the layers of the published graph encoders start."""
+"""Initialisation of the published graph encoders."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from torch import nn
 
 
 def projection_head(channels: int, out_channels: int | None = None) -> nn.Sequential:
-    """Return Linear - ReLU - Linear, started as the published graph encoders are."""
+    """Return Linear - ReLU - Linear, initialised as in the published encoders."""
     width = out_channels or channels
     head = nn.Sequential(nn.Linear(channels, width), nn.ReLU(), nn.Linear(width, width))
     return head.apply(xavier)
 
 
 def xavier(module: nn.Module) -> None:
-    """Start a linear layer Xavier-uniform with zero bias; leave others alone."""
+    """Initialise a linear layer Xavier-uniform with zero bias; ignore other modules."""
     if isinstance(module, nn.Linear):
         nn.init.xavier_uniform_(module.weight)
         if module.bias is not None:

@@ -1,10 +1,11 @@
-"""What the encoders share: checks, sums over neighbours."""
+"""GINLayer, and the sums and checks that the encoders share."""
 
 from __future__ import annotations
 
 from torch import Tensor, nn
 from typing_extensions import override
 
+from ..utils.checks import check_at_least
 from ..utils.scatter import sum_neighbours
 
 
@@ -23,8 +24,8 @@ def sum_with_neighbours(x: Tensor, edge_index: Tensor) -> Tensor:
 class GINLayer(nn.Module):
     r"""GIN's convolution: :math:`\mathrm{MLP}(x_i + \sum_{(j, i) \in E} x_j)`.
 
-    The MLP is Linear - ReLU - Linear; parameters are named as those of PyG's GINConv
-    with eps fixed at 0, and so are its results.
+    The MLP is Linear - ReLU - Linear. Parameter names and results are those of PyG's
+    GINConv with eps fixed at 0.
 
     Args:
         in_channels: width of x.
@@ -56,14 +57,13 @@ class GINLayer(nn.Module):
 
 
 def check_sizes(**sizes: int) -> None:
-    """Raise ValueError for a size below 1, by its name."""
+    """Raise ValueError for a size below 1."""
     for name, value in sizes.items():
-        if value < 1:
-            raise ValueError(f"{name} must be at least 1, got {value!r}")
+        check_at_least(name, value, 1)
 
 
 def check_dropout(dropout: float) -> None:
-    """Raise ValueError for a share that would leave nothing."""
+    """Raise ValueError for a share outside [0, 1)."""
     if not 0 <= dropout < 1:
         raise ValueError(f"dropout must be at least 0 and below 1, got {dropout!r}")
 
@@ -71,7 +71,7 @@ def check_dropout(dropout: float) -> None:
 def check_features(
     name: str, features: Tensor | None, width: int, rows: int | None = None
 ) -> None:
-    """Raise ValueError unless features are ``(rows, width)``, any rows by default."""
+    """Raise ValueError unless features are ``(rows, width)``; default any rows."""
     shape = None if features is None else tuple(features.shape)
     if shape is None or shape[1:] != (width,) or rows not in (None, shape[0]):
         wanted = f"({'num_nodes' if rows is None else rows}, {width})"

@@ -8,11 +8,11 @@ from torch_geometric.data import Data
 from typing_extensions import override
 
 from ..nn.batch_norm import BatchNorm
-from ..utils.scatter import pool
+from ..utils.scatter import num_graphs, pool
 from ._layers import check_dropout, check_features, check_sizes, sum_with_neighbours
 
 # Rows of the published tables. The last atom is a mask; the last two bond types are the
-# loop that every atom gets here, and a mask.
+# loop, which is added here to every atom, and a mask.
 _ATOMS, _CHIRALITIES, _BONDS, _DIRECTIONS = 120, 3, 6, 3
 _LOOP = 4
 
@@ -44,9 +44,9 @@ class MoleculeGIN(nn.Module):
             shape, type or range.
 
     Source: repositories snap-stanford/pretrain-gnns and Shen-Lab/GraphCL
-    (chem/model.py), ``GNN`` with JK "last". Parameters bear the same names and start
-    alike, so that weights load either way. Their chirality table has three rows: the
-    rare chirality 3 (other), an error there, is read as row 0 here.
+    (chem/model.py), ``GNN`` with JK "last". Parameters have the same names and
+    initialisation, so weights load in both directions. Their chirality table has three
+    rows: the rare chirality 3 (other), an error there, is read as row 0 here.
 
     Example:
         >>> ethanol = Data(
@@ -92,14 +92,12 @@ class MoleculeGIN(nn.Module):
 
     def encode(self, data: Data) -> Tensor:
         """Return one vector per molecule of a batch, or of a single molecule."""
-        graphs = data.num_graphs if "batch" in data else 1
         atoms = self(data.x, data.edge_index, data.edge_attr)
-        embedding: Tensor = pool(atoms, data.batch, graphs, mean=True)
-        return embedding
+        return pool(atoms, data.batch, num_graphs(data), mean=True)
 
 
 class _Layer(nn.Module):
-    """One layer, up to its BatchNorm."""
+    """A layer without its BatchNorm."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -123,10 +121,10 @@ def _table(rows: int, width: int) -> nn.Embedding:
 
 
 def _count_bonds(edge_index: Tensor, edge_attr: Tensor, num_nodes: int) -> Tensor:
-    """Count each atom's bonds of each type, then of each direction, with its loop.
+    """Count each atom's bonds by type, then by direction, loop included.
 
-    A sum of embedded bonds is these few counts times the tables, the same in every
-    layer: no vector per edge.
+    The sum of embedded bonds is the product of these counts and the tables. The counts
+    are the same in every layer, so no layer needs a vector per edge.
     """
     width = _BONDS + _DIRECTIONS
     place = edge_index[1].unsqueeze(1) * width + edge_attr

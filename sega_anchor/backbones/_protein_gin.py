@@ -6,14 +6,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch_geometric.data import Data
-from torch_geometric.utils import cumsum
 from typing_extensions import override
 
 from ..nn.batch_norm import BatchNorm
-from ..utils.scatter import pool
+from ..utils.scatter import num_graphs, pool, prefix_sum
 from ._layers import check_dropout, check_features, check_sizes, sum_with_neighbours
 
-_RELATIONS = 9  # seven in the data, the loop that every protein gets here, a mask
+_RELATIONS = 9  # seven in the data, the loop that is added here, and a mask
 _LOOP = 7
 
 
@@ -24,16 +23,16 @@ class ProteinGIN(nn.Module):
         x_i \leftarrow \mathrm{MLP} \Big( \sum_{j \in N(i) \cup \{i\}}
             \big[ x_j, \; W e_{ij} + b \big] \Big)
 
-    from one embedding for all nodes, with a loop of relation 7 at every node; the MLP
-    is Linear - BatchNorm - ReLU - Linear, twice as wide inside; ReLU after every layer
-    but the last, then dropout.
+    starting from one embedding for all nodes, with a loop of relation 7 at every node.
+    The MLP is Linear - BatchNorm - ReLU - Linear, twice as wide inside; ReLU follows
+    every layer but the last, then dropout.
 
     ``data.edge_attr`` is ``(num_edges, 9)``: seven relations, 0 or 1, the loop and the
     mask, both 0 in data; loops are added here. ``data.x``, ``(num_nodes, 1)``, is 1
-    everywhere (0 takes an embedding that no published model trains); it may be missing.
-    ``data.center_node_idx``, for :meth:`represent` only, is one number per graph,
-    **counted from that graph's own first node**: under this name, without "index" or
-    "batch" in it, PyG leaves it as it is when it makes a batch.
+    everywhere (0 selects an embedding that no published model trains); it may be
+    missing. ``data.center_node_idx``, for :meth:`represent` only, is one number per
+    graph, **counted from that graph's first node**: PyG does not shift it in a batch,
+    as its name contains neither "index" nor "batch".
 
     Args:
         hidden_channels: width of every layer. (default: :obj:`300`)
@@ -45,9 +44,9 @@ class ProteinGIN(nn.Module):
             shape or range, or centre nodes that are missing or not in their graphs.
 
     Source: repositories snap-stanford/pretrain-gnns and Shen-Lab/GraphCL
-    (bio/model.py), ``GNN`` with JK "last". Parameters bear the same names and start
-    alike, so that weights load either way. Their loader shifts the centres when it
-    makes a batch; here :meth:`represent` does.
+    (bio/model.py), ``GNN`` with JK "last". Parameters have the same names and
+    initialisation, so weights load in both directions. Their loader shifts the centres
+    when it makes a batch; here :meth:`represent` does.
 
     Example:
         >>> data = Data(
@@ -97,9 +96,9 @@ class ProteinGIN(nn.Module):
         return _pool(self._nodes(data), data)
 
     def represent(self, data: Data) -> Tensor:
-        """Return that mean and the centre node's vector side by side, twice as wide.
+        """Return that mean, concatenated with the centre node's vector.
 
-        What Hu et al. and GraphCL fine-tune; pre-training takes :meth:`encode`.
+        Hu et al. and GraphCL fine-tune this and pre-train with :meth:`encode`.
         """
         centres = _centres(data)
         nodes = self._nodes(data)
@@ -114,7 +113,7 @@ class ProteinGIN(nn.Module):
 
 
 class _Layer(nn.Module):
-    """One layer; the first takes the kinds of the nodes, one-hot."""
+    """A layer; the first one takes one-hot kinds of nodes."""
 
     def __init__(self, width: int, first: bool) -> None:
         super().__init__()
@@ -135,7 +134,7 @@ class _Layer(nn.Module):
         x = sum_with_neighbours(x, edge_index)
         if self.first:
             x = x @ self.input_node_embeddings.weight
-        # One more column, the number of summands, takes the bias.
+        # The last column counts the summands, each of which adds the bias.
         encoder = self.edge_encoder
         weight = torch.cat([encoder.weight, encoder.bias.unsqueeze(1)], dim=1)
         summed = functional.linear(relations, weight)
@@ -144,10 +143,10 @@ class _Layer(nn.Module):
 
 
 def _sum_relations(edge_index: Tensor, edge_attr: Tensor, num_nodes: int) -> Tensor:
-    """Sum the relations at each node, with its loop, and count them in a last column.
+    """Sum the relations at each node, loop included, and count them in a last column.
 
-    A sum of encoded relations is their encoded sum, the same sum in every layer: no
-    vector per edge.
+    The encoder is linear, so layers encode this sum instead of each relation, and need
+    no vector per edge.
     """
     rows = functional.pad(edge_attr, (0, 1), value=1.0)
     relations = rows.new_zeros(num_nodes, _RELATIONS + 1)
@@ -156,14 +155,13 @@ def _sum_relations(edge_index: Tensor, edge_attr: Tensor, num_nodes: int) -> Ten
 
 
 def _pool(nodes: Tensor, data: Data) -> Tensor:
-    graphs = data.num_graphs if "batch" in data else 1
-    return pool(nodes, data.batch, graphs, mean=True)
+    return pool(nodes, data.batch, num_graphs(data), mean=True)
 
 
 def _centres(data: Data) -> Tensor:
-    """Return the place of each graph's centre node in the batch, ``(num_graphs,)``."""
-    place = data.get("center_node_idx")
-    if place is None:
+    """Return the position of each graph's centre in the batch, ``(num_graphs,)``."""
+    center = data.get("center_node_idx")
+    if center is None:
         raise ValueError(
             "the data has no center_node_idx: store one node number per graph, or use "
             "encode, which needs none"
@@ -171,19 +169,19 @@ def _centres(data: Data) -> Tensor:
     begin = data.get("ptr")
     if begin is None:
         sizes = data.edge_index.new_tensor([data.num_nodes])
-        begin = cumsum(sizes if data.batch is None else data.batch.bincount())
-    place = torch.as_tensor(place, device=begin.device).view(-1)
+        begin = prefix_sum(sizes if data.batch is None else data.batch.bincount())
+    center = torch.as_tensor(center, device=begin.device).view(-1)
     sizes = begin.diff()
-    if place.shape != sizes.shape:
+    if center.shape != sizes.shape:
         raise ValueError(
-            f"center_node_idx must be one number per graph, got {len(place)} for "
+            f"center_node_idx must be one number per graph, got {len(center)} for "
             f"{len(sizes)} graphs"
         )
-    wrong = (place < 0) | (place >= sizes)
+    wrong = (center < 0) | (center >= sizes)
     if bool(wrong.any()):
         raise ValueError(
-            f"center_node_idx {place[wrong].tolist()[0]} is not a node of its graph of "
-            f"{sizes[wrong].tolist()[0]}: count from each graph's own first node"
+            f"center_node_idx {center[wrong].tolist()[0]} is not a node of its graph "
+            f"of {sizes[wrong].tolist()[0]}: count from each graph's own first node"
         )
-    centres: Tensor = begin[:-1] + place
+    centres: Tensor = begin[:-1] + center
     return centres

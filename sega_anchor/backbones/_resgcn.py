@@ -8,23 +8,23 @@ from torch_geometric.data import Data
 from typing_extensions import override
 
 from ..nn.batch_norm import BatchNorm
-from ..utils.scatter import pool
+from ..utils.scatter import num_graphs, pool
 from ._layers import check_dropout, check_features, check_sizes, sum_with_neighbours
 
 
 class ResGCN(nn.Module):
-    r"""GCN as GraphCL and SEGA use it with few labels; despite its name, no residuals.
+    r"""GCN as used by GraphCL and SEGA with few labels; despite its name, no residuals.
 
-    BatchNorm; a feature layer :math:`\mathrm{ReLU}(XW)`, which does not propagate;
+    BatchNorm; a feature layer :math:`\mathrm{ReLU}(XW)` without propagation;
     ``num_convs`` times BatchNorm and
 
     .. math::
         X \leftarrow \mathrm{ReLU}(\hat D^{-1/2} \hat A \hat D^{-1/2} X W + b)
 
-    with one loop at every node, be there none or more in the data, and :math:`\hat D`
-    counted at the sources; sum over nodes; BatchNorm - Linear - ReLU - BatchNorm. Heads
-    are left to the protocol: one linear layer for classes,
-    :func:`~sega_anchor.backbones.projection_head` or its like for contrast.
+    with exactly one loop at every node, whatever loops the data has, and
+    :math:`\hat D` counted at the sources; sum over nodes; BatchNorm - Linear - ReLU -
+    BatchNorm. Heads belong to the protocols: a linear layer for classes,
+    :func:`~sega_anchor.backbones.projection_head` or similar for contrast.
 
     Args:
         in_channels: width of the node features, at least 1.
@@ -37,9 +37,9 @@ class ResGCN(nn.Module):
             another width.
 
     Source: repository Shen-Lab/GraphCL (semisupervised_TU/pre-training/res_gcn.py).
-    Weights start as there: Xavier-uniform matrices with zero bias, PyTorch's own
-    Linear, BatchNorm bias 0.0001. Parameters bear the same names, heads aside; the
-    feature layer's bias, never used there, is left out.
+    Initialisation as there: Xavier-uniform matrices with zero bias, PyTorch's default
+    for Linear, BatchNorm bias 0.0001. Parameters have the same names, except in heads;
+    the feature layer's bias, never used there, is left out.
 
     Example:
         >>> edge_index = torch.tensor([[0, 1], [1, 0]])
@@ -67,7 +67,7 @@ class ResGCN(nn.Module):
         self.conv_feat = _Feature(in_channels, width)
         self.bns_conv = nn.ModuleList(BatchNorm(width) for _ in range(num_convs))
         self.convs = nn.ModuleList(_GCN(width, width) for _ in range(num_convs))
-        # Lists of one, for the names of the released weights.
+        # Lists of one element, to match the names of the released weights.
         self.bns_fc = nn.ModuleList([BatchNorm(width)])
         self.lins = nn.ModuleList([nn.Linear(width, width)])
         self.bn_hidden = BatchNorm(width)
@@ -97,8 +97,7 @@ class ResGCN(nn.Module):
 
     def encode(self, data: Data) -> Tensor:
         """Return one vector per graph of a batch, or of a single graph."""
-        graphs = data.num_graphs if "batch" in data else 1
-        embedding: Tensor = self(data.x, data.edge_index, data.batch, graphs)
+        embedding: Tensor = self(data.x, data.edge_index, data.batch, num_graphs(data))
         return embedding
 
 
@@ -126,7 +125,7 @@ class _GCN(nn.Module):
 
     @override
     def forward(self, x: Tensor, edges: Tensor, scale: Tensor) -> Tensor:
-        # Scaling nodes before and after the sum spares a weight on every edge.
+        # Scaling nodes before and after the sum avoids a weight per edge.
         return sum_with_neighbours(x @ self.weight * scale, edges) * scale + self.bias
 
 

@@ -1,34 +1,18 @@
-"""The command line: ``sega-anchor run`` and the other commands."""
+"""The command line: ``sega-anchor run`` and the other commands, a module each."""
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
 
 from .. import __version__
-from . import _tree as _tree_command
-from . import _tuning as _tuning_commands
+from . import _compare, _run, _tree, _tuning
 
-# What only one command needs is imported there, so that the others start soon.
-if TYPE_CHECKING:
-    from ..report import Pair
-
-METHODS = ("adgcl", "autogcl", "graphcl", "joao", "rgcl")
-#: What ``compare`` compares: a name, the adapter, what its Config is given.
-COMPARED: dict[str, tuple[str, dict[str, Any]]] = {
-    "adgcl": ("adgcl", {}),
-    "joao": ("joao", {}),
-    "joaov2": ("joao", {"version": 2}),
-    "autogcl": ("autogcl", {}),
-    "rgcl": ("rgcl", {}),
-    "graphcl": ("graphcl", {}),
-}
+# What only one command needs is imported where it runs, so that the others start soon.
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,13 +62,6 @@ def _measured(work: Callable[[Any], None], chosen: Any, profiled: bool) -> None:
         print(f"\nWhere the time went:\n\n{profile}")
 
 
-def _add_profile(parser: ArgumentParser) -> None:
-    """Add ``--profile``."""
-    parser.add_argument(
-        "--profile", action="store_true", help="say at the end where the time went"
-    )
-
-
 def _parser(words: Sequence[str]) -> ArgumentParser:
     """Return the parser; only the commands among the words get their arguments."""
     parser = ArgumentParser(
@@ -99,119 +76,8 @@ def _parser(words: Sequence[str]) -> ArgumentParser:
         if name in words:
             add_arguments(one)
             if name not in ("run", "tree"):  # each method of run has it
-                _add_profile(one)
+                _run.add_profile(one)
     return parser
-
-
-def _add_run(parser: ArgumentParser) -> None:
-    from ..protocols import Settings
-
-    chooser = parser.add_subcommands(dest="method")
-    for name in METHODS:
-        module = importlib.import_module(f"adapters.{name}")
-        title = (module.__doc__ or "").split("\n")[0]
-        one = ArgumentParser(description=title)
-        one.add_argument("dataset", type=str, help="TU set by name, or 'synthetic'")
-        one.add_argument(
-            "--anchor", action="store_true", help="put the anchor view in (SEGA)"
-        )
-        one.add_class_arguments(module.Config)
-        one.add_class_arguments(Settings)
-        one.set_defaults({"results": "results"})
-        _add_profile(one)
-        chooser.add_subcommand(name, one, help=title)
-
-
-def _add_compare(parser: ArgumentParser) -> None:
-    from ..protocols import Settings
-
-    parser.add_argument("datasets", type=str, nargs="+", help="TU sets by name")
-    parser.add_argument(
-        "--methods",
-        type=Literal[tuple(COMPARED)],
-        nargs="+",
-        default=[name for name in COMPARED if name != "graphcl"],
-        help="what to compare",
-    )
-    parser.add_argument("--height", type=int, default=5, help="of the coding trees")
-    parser.add_class_arguments(Settings)
-    parser.set_defaults({"results": "results", "seeds": 3})
-
-
-def run_pair(dataset: str, name: str, height: int = 5, **options: Any) -> Pair:
-    """Run one of COMPARED with and without the anchor, saying what comes out.
-
-    Args:
-        dataset: name of a data set.
-        name: key of COMPARED.
-        height: height of the coding trees.
-        options: fields of :class:`~sega_anchor.protocols.Settings`.
-    """
-    from ..report import Pair
-
-    adapter, given = COMPARED[name]
-    module = importlib.import_module(f"adapters.{adapter}")
-    config = module.Config(height=height, **given)
-    results = []
-    for anchor in (None, True):
-        result = module.run(dataset, anchor=anchor, config=config, **options)
-        print(f"{result.config['label']}, {dataset}: {result.accuracy}", flush=True)
-        results.append(result)
-    return Pair(*results)
-
-
-def _compare(chosen: Namespace) -> None:
-    from ..datasets import load
-    from ..protocols import Settings
-    from ..report import comparison_table, result_table
-
-    options = {f.name: chosen[f.name] for f in fields(Settings)}
-    settings = Settings(**options)
-    if settings.evaluate_at == ():
-        raise ValueError("evaluate_at is empty: compare needs epochs to evaluate")
-    if settings.evaluate_at and settings.epochs is None:
-        raise ValueError(
-            "evaluate_at is given without epochs, but the methods train for different "
-            "numbers of epochs: give both, or neither for what was published"
-        )
-    for dataset in chosen.datasets:  # refuse what is missing before any training
-        load(dataset, root=settings.root, archives=settings.archives)
-    pairs = [
-        run_pair(dataset, name, chosen.height, **options)
-        for name in chosen.methods
-        for dataset in chosen.datasets
-    ]
-    print("\nEpoch and embedding chosen on validation folds:\n")
-    print(comparison_table(pairs))
-    print("\nThe graph encoder's embedding alone (G), epoch chosen likewise:\n")
-    print(comparison_table(pairs, embedding="G"))
-    print("\nChosen on test folds, as the field reports:\n")
-    print(comparison_table(pairs, choice="test"))
-    print("\nEverything that was compared:\n")
-    print(result_table([result for p in pairs for result in (p.baseline, p.anchored)]))
-    print(
-        f"\nAccuracy in per cent, mean ± standard deviation over {settings.seeds} "
-        "seeds of the mean over 10 folds; p of a two-sided paired t-test over seeds."
-    )
-
-
-def _run(chosen: Namespace) -> None:
-    from ..protocols import Settings
-    from ..report import result_table
-
-    module = importlib.import_module(f"adapters.{chosen.method}")
-    given = chosen[chosen.method]
-    config = module.Config(**{f.name: given[f.name] for f in fields(module.Config)})
-    options = {f.name: given[f.name] for f in fields(Settings)}
-    result = module.run(given.dataset, anchor=given.anchor, config=config, **options)
-    if result.evaluations:
-        print(result_table([result]))
-        print(
-            "\nAccuracy in per cent, mean ± standard deviation over seeds of the mean "
-            "over 10 folds."
-        )
-    if given.results:
-        print(f"Record: {result.record}")
 
 
 #: Each command: what it does, what adds its arguments, what runs it.
@@ -219,36 +85,40 @@ _COMMANDS: dict[
     str,
     tuple[str, Callable[[ArgumentParser], None], Callable[[Namespace], None]],
 ] = {
-    "run": ("Train a method without labels and evaluate it.", _add_run, _run),
+    "run": (
+        "Train a method without labels and evaluate it.",
+        _run.add_arguments,
+        _run.run,
+    ),
     "compare": (
         "Run methods with and without the anchor and print the layout of the paper's "
         "Table 4. Stop it at any time and start it again: what is on record is not "
         "computed again.",
-        _add_compare,
-        _compare,
+        _compare.add_arguments,
+        _compare.run,
     ),
     "semisupervised": (
         "Pre-train on all graphs of a set and fine-tune on a tenth of its labels. Stop "
         "it at any time and start it again.",
-        _tuning_commands.add_semisupervised,
-        _tuning_commands.semisupervised,
+        _tuning.add_semisupervised,
+        _tuning.semisupervised,
     ),
     "pretrain": (
         "Pre-train an encoder on molecules or proteins without labels. Stop it at any "
         "time and start it again.",
-        _tuning_commands.add_pretrain,
-        _tuning_commands.pretrain,
+        _tuning.add_pretrain,
+        _tuning.pretrain,
     ),
     "finetune": (
         "Fine-tune a pre-trained encoder on a labelled set. Stop it at any time and "
         "start it again.",
-        _tuning_commands.add_finetune,
-        _tuning_commands.finetune,
+        _tuning.add_finetune,
+        _tuning.finetune,
     ),
     "tree": (
         "Build the coding tree of one graph.",
-        _tree_command.add_arguments,
-        _tree_command.run,
+        _tree.add_arguments,
+        _tree.run,
     ),
 }
 

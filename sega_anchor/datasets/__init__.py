@@ -1,6 +1,6 @@
 """Data sets by name or file, and the loader of packed graphs.
 
-``tu``, ``molecules`` and ``proteins`` are the collections; ``synthetic`` needs no file.
+``tu``, ``molecules`` and ``proteins`` are collections; ``synthetic`` needs no files.
 """
 
 from ..loader import PackedGraphs as PackedGraphs
@@ -20,3 +20,23 @@ from .proteins import species_split as species_split
 from .synthetic import SyntheticCommunities as SyntheticCommunities
 from .tu import TU_NAMES as TU_NAMES
 from .tu import load as load
+
+__all__ = [
+    "MOLECULENET",
+    "TU_NAMES",
+    "MoleculeSet",
+    "PackedGraphs",
+    "PackedLoader",
+    "SpeciesSplit",
+    "SyntheticCommunities",
+    "ego_networks",
+    "load",
+    "load_molecules",
+    "load_proteins",
+    "molecule_graph",
+    "open_packed",
+    "pack_dataset",
+    "pack_smiles",
+    "scaffold_split",
+    "species_split",
+]

@@ -1,11 +1,13 @@
-"""Where files of data sets are looked for, and how they are fetched."""
+"""Folders of data sets, downloads and their progress bars."""
 
 from __future__ import annotations
 
+import http.client
 import os
 import shutil
 import urllib.request
 from pathlib import Path
+from typing import NoReturn
 
 from tqdm import tqdm
 
@@ -16,7 +18,7 @@ AnyPath = str | os.PathLike[str]
 
 
 def data_root(root: AnyPath | None) -> Path:
-    """Return the folder in which data sets are kept."""
+    """Return the folder of data sets: given, by the environment, or the default."""
     chosen = root or os.environ.get(_DATA) or Path("~", ".cache", "sega_anchor")
     return Path(chosen).expanduser()
 
@@ -24,10 +26,10 @@ def data_root(root: AnyPath | None) -> Path:
 def archive_folder(
     archives: AnyPath | None, variable: str = ARCHIVES, files: str = "NAME.zip"
 ) -> Path | None:
-    """Return the folder that is given, or that an environment variable names, or none.
+    """Return the given folder, else the one an environment variable names, else None.
 
     Raises:
-        ValueError: If it does not exist.
+        ValueError: if the folder does not exist.
     """
     chosen = archives or os.environ.get(variable)
     if not chosen:
@@ -42,8 +44,41 @@ def archive_folder(
     return folder
 
 
-def download(url: str, target: Path) -> None:
-    """Fetch a file with a progress bar."""
+def download(name: str, url: str, target: Path, variable: str = ARCHIVES) -> None:
+    """Download a file of a data set, with a progress bar.
+
+    Args:
+        name: name of the data set.
+        url: address of the file.
+        target: where to write it.
+        variable: environment variable of the folder that is read before downloads.
+
+    Raises:
+        ValueError: if the download fails; the message says how to do without.
+    """
+    try:
+        _fetch(url, target)
+    except (OSError, http.client.HTTPException) as error:
+        raise ValueError(
+            f"cannot download {name!r} from {url} ({error}); without a network put "
+            f"{target.name} in a folder and give it with --archives DIR or {variable}"
+        ) from error
+
+
+def byte_bar(title: str, total: int, delay: float = 0.0) -> tqdm[NoReturn]:
+    """Return a progress bar that counts bytes."""
+    return tqdm(
+        desc=title,
+        total=total,
+        unit="B",
+        unit_scale=True,
+        leave=False,
+        delay=delay,
+        disable=None,
+    )
+
+
+def _fetch(url: str, target: Path) -> None:
     with urllib.request.urlopen(url, timeout=_TIMEOUT) as reply:
         bar = tqdm.wrapattr(
             reply,

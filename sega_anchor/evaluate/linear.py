@@ -1,31 +1,28 @@
-"""The linear machine of AD-GCL's protocol."""
+"""LinearMachine: the linear support vector machine of AD-GCL's protocol."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from .rbf import Floats, Indices
 
 
 @dataclass(frozen=True)
 class LinearMachine:
-    """Searches C for ``LinearSVC(dual=False)`` on standardised features.
+    """``LinearSVC(dual=False)`` on standardised features, with a search for C.
 
-    Mean and deviation are those of the whole training part, inner folds included, as
+    Features are standardised once on the whole training part, inner folds included, as
     in the released code.
 
     Args:
         x: features, ``(num_graphs, channels)``.
         y: classes 0 to c - 1, ``(num_graphs,)``.
-        inner_folds: stratified, not shuffled.
+        inner_folds: number of inner folds, stratified and not shuffled.
         costs: candidate values of C.
 
     Source: repository susheels/adgcl, unsupervised/embedding_evaluation.py.
@@ -39,7 +36,7 @@ class LinearMachine:
     def search(
         self, train: Indices, *tests: Indices
     ) -> tuple[list[float], float, float]:
-        """Choose C on inner folds of ``train``, see RBFMachine."""
+        """Choose C on inner folds of ``train``, see :meth:`.RBFMachine.search`."""
         scaler = StandardScaler().fit(self.x[train])
         search = GridSearchCV(
             LinearSVC(dual=False, random_state=0),

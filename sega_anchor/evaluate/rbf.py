@@ -1,4 +1,4 @@
-"""The RBF machine of the published protocols, on kernel matrices that are shared."""
+"""RBFMachine: the RBF support vector machine of the published protocols."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class RBFMachine:
-    """Searches C for ``SVC(kernel="rbf", gamma="scale")``.
+    """``SVC(kernel="rbf", gamma="scale")``, with a search for C.
 
-    Same numbers as scikit-learn's GridSearchCV, but distances are computed once, every
-    kernel matrix is shared by all costs, and a cost that can no longer win is dropped.
+    Results equal those of scikit-learn's GridSearchCV, but distances are computed once,
+    all costs share the kernel matrices, and a cost that can no longer win is dropped.
 
     Args:
         x: features, ``(num_graphs, channels)``.
         y: classes 0 to c - 1, ``(num_graphs,)``.
-        inner_folds: stratified, not shuffled.
+        inner_folds: number of inner folds, stratified and not shuffled.
         costs: candidate values of C.
+        squared: squared distances between all rows of x.
     """
 
     x: Floats
@@ -40,7 +41,7 @@ class RBFMachine:
     def on(
         cls, x: Floats, y: Indices, inner_folds: int, costs: Sequence[float]
     ) -> RBFMachine:
-        """Compute the distances and return the machine."""
+        """Return a machine, with the distances computed."""
         return cls(x, y, inner_folds, costs, squareform(pdist(x, "sqeuclidean")))
 
     def search(
@@ -52,10 +53,10 @@ class RBFMachine:
             The accuracy on each of ``tests``, the mean inner accuracy of C, and C.
 
         Raises:
-            ValueError: If the features have no finite, positive kernel width.
+            ValueError: if the features have no finite, positive kernel width.
         """
-        # The kernels are finite, see _scorer, and C and the folds are checked before:
-        # scikit-learn need not check them again for each C.
+        # scikit-learn need not check again for each C: _scorer makes sure that kernels
+        # are finite, and svm_scores checks C and the folds.
         with config_context(assume_finite=True, skip_parameter_validation=True):
             best, validation = self._choose(train)
             accuracies = self._scorer(train, tests)(self.costs[best])
@@ -64,16 +65,16 @@ class RBFMachine:
     def _choose(self, train: Indices) -> tuple[int, float]:
         """Return the index of the best C, the smallest on ties, and its accuracy.
 
-        A C that would lose even if all predictions still to be made were right is not
-        fitted again. Rounding keeps order, so means may be compared as they are.
+        A C that would lose even with accuracy 1 on all remaining folds is not fitted
+        again. Rounding is monotonic, so rounded means compare correctly.
         """
-        # Inner accuracies, if all that is to come is wrong, and if all is right.
+        # Inner accuracies if all remaining predictions are wrong, and if all are right.
         least = np.zeros((len(self.costs), self.inner_folds))
         most = np.ones_like(least)
         splits = StratifiedKFold(self.inner_folds).split(train, self.y[train])
         for fold, (fit, check) in enumerate(splits):
             score = self._scorer(train[fit], [train[check]])
-            # The most promising C first: the others have to reach it.
+            # The most promising C first: it rules out most of the others.
             for index in np.argsort(-most.mean(axis=1), kind="stable"):
                 best = least.mean(axis=1).argmax()
                 if (most[index].mean(), best) >= (least[best].mean(), index):
@@ -85,7 +86,7 @@ class RBFMachine:
     def _scorer(
         self, train: Indices, tests: Sequence[Indices]
     ) -> Callable[[float], list[float]]:
-        """Return what trains with a C and gives the accuracy on each of ``tests``."""
+        """Return a function that trains with a C and scores each of ``tests``."""
         variance = self.x[train].var()
         gamma = 1.0 / (self.x.shape[1] * variance) if variance != 0 else 1.0
         if not 0 < gamma < np.inf:
@@ -94,11 +95,11 @@ class RBFMachine:
         across = [self._kernel(test, train, gamma) for test in tests]
 
         def score(cost: float) -> list[float]:
-            # The seed is unused, but without one a fit moves numpy's global state.
+            # The seed is unused, but without it a fit advances NumPy's global state.
             machine = SVC(
                 C=cost,
                 kernel="precomputed",
-                cache_size=200 + within.size * 4e-6,  # megabytes: all rows, in float32
+                cache_size=200 + within.size * 4e-6,  # MB: all rows, in float32
                 random_state=0,
             )
             machine.fit(within, self.y[train])

@@ -7,24 +7,25 @@ from torch import Tensor
 
 
 def mean_roc_auc(labels: Tensor, scores: Tensor) -> tuple[float, int]:
-    """Average the ROC-AUC of the tasks that have both classes, MoleculeNet's score.
+    """Return the mean ROC-AUC of the tasks that have both classes, MoleculeNet's score.
 
     Args:
         labels: 0, 1 or NaN where there is none, ``(N, tasks)``.
-        scores: Higher for what is more likely 1, ``(N, tasks)``.
+        scores: higher where label 1 is more likely, ``(N, tasks)``.
 
     Returns:
         The mean, in [0, 1], and the number of tasks in it.
 
     Raises:
-        ValueError: As :func:`roc_auc`, and if no task has both classes.
+        ValueError: as in :func:`roc_auc`, and if no task has both classes.
 
     Source: ``chem/finetune.py`` of snap-stanford/pretrain-gnns.
 
-    >>> nan = float("nan")
-    >>> labels = torch.tensor([[0.0, 1.0], [1.0, nan], [1.0, 1.0]])
-    >>> mean_roc_auc(labels, torch.tensor([[0.2, 0.1], [0.1, 0.3], [0.9, 0.2]]))
-    (0.5, 1)
+    Example:
+        >>> nan = float("nan")
+        >>> labels = torch.tensor([[0.0, 1.0], [1.0, nan], [1.0, 1.0]])
+        >>> mean_roc_auc(labels, torch.tensor([[0.2, 0.1], [0.1, 0.3], [0.9, 0.2]]))
+        (0.5, 1)
     """
     found = roc_auc(labels, scores)
     counted = ~found.isnan()
@@ -37,12 +38,13 @@ def mean_roc_auc(labels: Tensor, scores: Tensor) -> tuple[float, int]:
 
 
 def roc_auc(labels: Tensor, scores: Tensor) -> Tensor:
-    r"""Compute the ROC-AUC of each task, NaN for those that lack a class.
+    r"""Return the ROC-AUC of each task, NaN for those that lack a class.
 
     .. math:: \frac{1}{PQ} \Big(\sum_{y_i = 1} r_i - \tfrac{1}{2} P (P + 1)\Big)
 
-    for P labels 1, Q labels 0, and the ranks r of the scores among those with a label,
-    equal scores sharing their mean rank. scikit-learn's numbers, for all tasks at once.
+    with P labels 1, Q labels 0, and r the ranks of the scores that have a label, where
+    equal scores share their mean rank. The values are those of scikit-learn, computed
+    for all tasks at once.
 
     Args:
         labels: 0, 1 or NaN where there is none, ``(N, tasks)``.
@@ -52,15 +54,16 @@ def roc_auc(labels: Tensor, scores: Tensor) -> Tensor:
         Values in [0, 1] or NaN, ``(tasks,)``, double.
 
     Raises:
-        ValueError: If the shapes differ, a label is another number, or a score is NaN
-            or infinite.
+        ValueError: for different shapes, a label that is another number, or a score
+            that is NaN or infinite.
 
-    >>> labels = torch.tensor([[0.0], [1.0], [1.0]])
-    >>> roc_auc(labels, torch.tensor([[0.2], [0.2], [0.9]]))
-    tensor([0.7500], dtype=torch.float64)
+    Example:
+        >>> labels = torch.tensor([[0.0], [1.0], [1.0]])
+        >>> roc_auc(labels, torch.tensor([[0.2], [0.2], [0.9]]))
+        tensor([0.7500], dtype=torch.float64)
     """
     _check(labels, scores)
-    # Those without a label are ranked last, where they change no other's rank.
+    # Scores without a label rank last, where they do not change other ranks.
     values = scores.double().masked_fill(labels.isnan(), torch.inf)
     rank = _mean_ranks(values)
     positive = labels == 1
@@ -70,7 +73,7 @@ def roc_auc(labels: Tensor, scores: Tensor) -> Tensor:
 
 
 def _mean_ranks(values: Tensor) -> Tensor:
-    """Rank each column from 1; equal values share the mean of their ranks."""
+    """Return ranks from 1 in each column; equal values share their mean rank."""
     ordered, order = values.sort(dim=0)
     place = torch.arange(1, len(values) + 1, device=values.device).unsqueeze(1)
     edge = ordered[1:] != ordered[:-1]

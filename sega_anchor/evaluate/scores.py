@@ -1,4 +1,4 @@
-"""Accuracy of a support vector machine on graph embeddings, the field's protocol."""
+"""svm_scores: accuracy of a support vector machine on graph embeddings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,12 +15,13 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.utils import check_random_state
 from torch import Tensor
 
+from ..utils.checks import check_at_least, check_choice
 from .linear import LinearMachine
 from .rbf import Floats, Indices, RBFMachine
 
 COSTS = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0)
 
-Classifier = Literal["rbf", "linear"]
+SVMKind = Literal["rbf", "linear"]
 Folding = Literal["stratified", "plain"]
 
 
@@ -28,12 +29,12 @@ Folding = Literal["stratified", "plain"]
 class SVMScores:
     """Result of :func:`svm_scores`, one entry per evaluated outer fold.
 
-    Attributes:
-        test: Accuracy in [0, 1] on the outer test fold, shape `(folds,)`.
-        validation: Mean inner accuracy of the chosen cost, shape `(folds,)`.
-        holdout: Accuracy on graphs drawn from the training part, with the search
-            repeated on the rest, shape `(folds,)`; None if it was not asked for.
-        cost: The chosen C, shape `(folds,)`.
+    Args:
+        test: accuracy in [0, 1] on the outer test fold, ``(folds,)``.
+        validation: mean inner accuracy of the chosen C, ``(folds,)``.
+        holdout: accuracy on graphs drawn from the training part, with the search
+            repeated on the rest, ``(folds,)``; None if not asked for.
+        cost: the chosen C, ``(folds,)``.
     """
 
     test: Floats
@@ -43,17 +44,17 @@ class SVMScores:
 
     @property
     def accuracy(self) -> float:
-        """Mean test accuracy, the number the tables report."""
+        """Mean test accuracy, the number that papers report."""
         return float(self.test.mean())
 
     @property
     def validation_accuracy(self) -> float:
-        """Mean inner accuracy: choose epochs and settings by this, not by the test."""
+        """Mean inner accuracy, by which to choose epochs and settings."""
         return float(self.validation.mean())
 
     @property
     def holdout_accuracy(self) -> float | None:
-        """Mean accuracy on the held-out training graphs, None if not asked for."""
+        """Mean accuracy on the held-out training graphs; None if not asked for."""
         return None if self.holdout is None else float(self.holdout.mean())
 
 
@@ -61,7 +62,7 @@ def svm_scores(
     embedding: ArrayLike | Tensor,
     labels: ArrayLike | Tensor,
     *,
-    classifier: Classifier = "rbf",
+    classifier: SVMKind = "rbf",
     folding: Folding = "stratified",
     folds: int = 10,
     inner_folds: int = 5,
@@ -74,42 +75,45 @@ def svm_scores(
 ) -> SVMScores:
     r"""Cross-validate a support vector machine on graph embeddings.
 
-    Each of `folds` shuffled folds is predicted by a machine trained on the others, with
-    the cost of highest mean accuracy over `inner_folds` (the smallest index on ties).
-    The kernel of `"rbf"` is
+    Each of ``folds`` shuffled folds is predicted by a machine trained on the others,
+    with the C of highest mean accuracy over ``inner_folds`` (the smallest index on
+    ties). The kernel of ``"rbf"`` is
 
     .. math:: \exp(-\|x - x'\|^2 / (d \, \mathrm{Var}(X_{train})))
 
-    and its numbers are those of scikit-learn's `GridSearchCV(SVC(), {"C": costs})`,
-    with kernel matrices shared by all costs. With n graphs, memory is about `8 n^2`
-    bytes, and for each job up to `12 n^2` more. `"linear"` is `LinearSVC(dual=False)`
-    on standardised features.
+    and the results equal those of scikit-learn's ``GridSearchCV(SVC(), {"C": costs})``.
+    All costs share the kernel matrices: with n graphs they take about ``8 n^2`` bytes,
+    and up to ``12 n^2`` more for each job. ``"linear"`` is ``LinearSVC(dual=False)`` on
+    standardised features.
 
     Args:
-        embedding: Finite features, shape `(num_graphs, channels)`, not standardised.
-        labels: One class per graph, shape `(num_graphs,)`.
-        classifier: As above.
-        folding: `"stratified"`; or `"plain"` as in AD-GCL's released code, where folds
+        embedding: finite features, ``(num_graphs, channels)``, not standardised.
+        labels: one class per graph, ``(num_graphs,)``.
+        classifier: ``"rbf"`` or ``"linear"``.
+        folding: ``"stratified"``, or ``"plain"`` as in AD-GCL's released code: folds
             ignore classes, a fifth of each training part is held out of training, and
-            `validation` is the accuracy there.
-        folds: Number of outer folds.
-        inner_folds: Number of inner folds, stratified and not shuffled.
-        costs: Candidate values of C.
-        random_state: Seed or generator of the partition. A generator advances as in
-            the released code, with and without `holdout`.
-        holdout: Whether to compute the validation accuracy that SEGA's released code
-            computes and never uses; doubles the time.
-        only: Outer folds to evaluate, in this order; all of them by default.
-        jobs: Number of threads, each with an outer fold; results do not depend on it.
-        on_fold: Called in the calling thread with the index of each finished fold and
-            its `test`, `validation` and `cost`.
+            ``validation`` is the accuracy there.
+        folds: number of outer folds.
+        inner_folds: number of inner folds, stratified and not shuffled.
+        costs: candidate values of C.
+        random_state: seed or generator of the partition. A generator advances as in
+            the released code, with and without ``holdout``.
+        holdout: compute the validation accuracy that SEGA's released code computes and
+            never uses; doubles the time.
+        only: outer folds to evaluate, in this order; default all.
+        jobs: number of threads, each with one outer fold; does not change results.
+        on_fold: called in the calling thread after each fold, with its index and its
+            ``test``, ``validation`` and ``cost``.
+
+    Returns:
+        The accuracies.
 
     Raises:
-        ValueError: If shapes, features, classes, folds, costs or jobs do not allow
-            the protocol; always before any training.
+        ValueError: before any training, for shapes, features, classes, folds, costs or
+            jobs that do not allow the protocol.
 
-    Source: `evaluate_embedding.py` of SEGA, as in InfoGraph and GraphCL;
-    `embedding_evaluation.py` of AD-GCL.
+    Source: repositories Wu-Junran/SEGA (evaluate_embedding.py, as in InfoGraph and
+    GraphCL) and susheels/adgcl (unsupervised/embedding_evaluation.py).
 
     Example:
         >>> x = np.repeat([[0.0, 0.0], [1.0, 2.0]], 10, axis=0)
@@ -140,7 +144,7 @@ def svm_scores(
         return scores
 
     with warnings.catch_warnings():
-        # As released: the largest C of the linear machine may stop at the limit.
+        # As released: at the largest C the linear machine may hit its iteration limit.
         warnings.simplefilter("ignore", ConvergenceWarning)
         rows = _each(score, partition, chosen, jobs, on_fold)
     test, validation, cost, *held = np.array([rows[index] for index in chosen]).T
@@ -162,7 +166,7 @@ def _each(
     jobs: int,
     on_fold: Callable[[int, dict[str, float]], None] | None,
 ) -> dict[int, list[float]]:
-    """Score the chosen folds on some threads, telling of each as it is finished."""
+    """Score the chosen folds on threads; call ``on_fold`` after each."""
     rows: dict[int, list[float]] = {}
     pool = ThreadPoolExecutor(jobs)
     try:
@@ -181,7 +185,8 @@ def _each(
 def _partition(y: Indices, folds: int, random: np.random.RandomState) -> list[_Fold]:
     """Draw all folds, and the held-out part of each, in the released order.
 
-    Fitting an SVC draws a seed, so each of the two searches of a fold moves the state.
+    There, fitting an SVC draws a seed: each of the two searches of a fold advances the
+    generator.
     """
     splitter = StratifiedKFold(folds, shuffle=True, random_state=random)
     partition = []
@@ -196,7 +201,7 @@ def _partition(y: Indices, folds: int, random: np.random.RandomState) -> list[_F
 def _plain_partition(
     y: Indices, folds: int, random: np.random.RandomState
 ) -> list[_Fold]:
-    """Draw folds without regard to classes, a fifth of the rest held out."""
+    """Draw folds that ignore classes, and hold out a fifth of the rest."""
     partition = []
     for rest, test in KFold(folds, shuffle=True, random_state=random).split(y):
         train, held = train_test_split(rest, test_size=0.2, random_state=random)
@@ -249,19 +254,11 @@ def _check_options(
     chosen: Sequence[int],
     jobs: int,
 ) -> None:
-    for name, word, known in (
-        ("classifier", classifier, get_args(Classifier)),
-        ("folding", folding, get_args(Folding)),
-    ):
-        if word not in known:
-            raise ValueError(f"{name} must be {' or '.join(known)}, got {word!r}")
-    for name, value, least in (
-        ("folds", folds, 2),
-        ("inner_folds", inner_folds, 2),
-        ("jobs", jobs, 1),
-    ):
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, got {value!r}")
+    check_choice("classifier", classifier, SVMKind)
+    check_choice("folding", folding, Folding)
+    check_at_least("folds", folds, 2)
+    check_at_least("inner_folds", inner_folds, 2)
+    check_at_least("jobs", jobs, 1)
     if len(costs) == 0 or not all(cost > 0 for cost in costs):
         raise ValueError(f"costs must be positive numbers, got {costs!r}")
     if not chosen or not all(0 <= fold < folds for fold in chosen):

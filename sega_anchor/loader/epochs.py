@@ -1,32 +1,46 @@
-"""The order of an epoch, and its batches."""
+"""EpochSampler: the order of each epoch, decided by a seed and the epoch's number."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import torch
 from torch import Tensor
+from torch.utils.data import Sampler
+from typing_extensions import override
 
 
-def shuffled(count: int, seed: int, epoch: int) -> Tensor:
-    """Return a permutation that seed and epoch decide, nothing else.
+class EpochSampler(Sampler[int]):
+    """Shuffle numbers in an order that seed and epoch decide, nothing else.
+
+    Args:
+        numbers: which graphs to take, or how many there are.
+        seed: not negative.
 
     Example:
-        >>> bool((shuffled(9, 0, 1) == shuffled(9, 0, 1)).all())
+        >>> sampler = EpochSampler(9, seed=0)
+        >>> sampler.set_epoch(1)
+        >>> list(sampler) == list(sampler)
         True
     """
-    generator = torch.Generator().manual_seed((seed << 32) + epoch)
-    return torch.randperm(count, generator=generator)
 
+    def __init__(self, numbers: Tensor | Sequence[int] | int, seed: int) -> None:
+        if isinstance(numbers, int):
+            numbers = torch.arange(numbers)
+        self.numbers = torch.as_tensor(numbers)
+        self.seed = seed
+        self.epoch = 0
 
-def batches(order: Tensor, size: int, least: int = 2) -> list[Tensor]:
-    """Cut an order into batches; a last batch below ``least`` joins the one before.
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch the next iteration is, as torch's ``DistributedSampler``."""
+        self.epoch = epoch
 
-    BatchNorm over graphs, and a loss with negatives, need two for each process.
+    def __len__(self) -> int:
+        """Return how many graphs an epoch has."""
+        return len(self.numbers)
 
-    Example:
-        >>> batches(torch.arange(5), 2)
-        [tensor([0, 1]), tensor([2, 3, 4])]
-    """
-    parts = list(torch.split(order, size))
-    if len(parts) > 1 and len(parts[-1]) < least:
-        parts[-2:] = [torch.cat(parts[-2:])]
-    return parts
+    @override
+    def __iter__(self) -> Iterator[int]:
+        generator = torch.Generator().manual_seed((self.seed << 32) + self.epoch)
+        order = torch.randperm(len(self.numbers), generator=generator)
+        return iter(self.numbers[order].tolist())

@@ -137,6 +137,17 @@ class PackedGraphs:
         fields = {name: _smallest(field) for name, field in self.fields.items()}
         return PackedGraphs(fields, self.ptr, self.dtypes)
 
+    def with_labels(self, y: Tensor) -> PackedGraphs:
+        """Return the graphs with one row of ``y`` for each.
+
+        Args:
+            y: ``(num_graphs, ...)``.
+        """
+        if len(y) != len(self):
+            raise ValueError(f"there are {len(self)} graphs, got {len(y)} labels")
+        fields = {**self.fields, "y": y.to(self.device)}
+        return PackedGraphs(fields, self.ptr, {**self.dtypes, "y": y.dtype})
+
     def batch(self, index: Tensor | Sequence[int]) -> Batch:
         """Return the batch of some graphs, equal to PyG's collation of them.
 

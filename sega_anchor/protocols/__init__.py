@@ -1,25 +1,32 @@
-"""One loop for each setting of the paper, shared by every adapter."""
+"""The paper's settings, one folder each: thin layers over ``training``.
 
-from ..training.method import Batches as Batches
-from ..training.method import Method as Method
-from ..training.method import adam as adam
-from ..training.method import descend as descend
-from ..training.published import Published as Published
-from ..utils.checks import check_positive as check_positive
+``settings``, ``features`` and ``prepare`` are what they share.
+"""
+
+from ..training import Batches as Batches
+from ..training import FeatureSpec as FeatureSpec
+from ..training import Method as Method
+from ..training import MethodConfig as MethodConfig
+from ..training import Published as Published
+from ..training import adam as adam
+from ..training import descend as descend
 from . import semisupervised as semisupervised
+from . import transfer as transfer
 from . import unsupervised as unsupervised
 from .settings import Options as Options
 from .settings import Settings as Settings
 
 __all__ = [
     "Batches",
+    "FeatureSpec",
     "Method",
+    "MethodConfig",
     "Options",
     "Published",
     "Settings",
     "adam",
-    "check_positive",
     "descend",
     "semisupervised",
+    "transfer",
     "unsupervised",
 ]

@@ -11,8 +11,9 @@ from torch_geometric.transforms import BaseTransform
 from torch_geometric.utils import degree as degrees_of
 from typing_extensions import override
 
-from ..nn.anchor_view import degree_features
-from ..training.published import Visibility
+from ..nn import degree_features
+from ..training.published import FeatureSpec, Visibility
+from .settings import Protocol
 
 #: Caps of the one-hot degree where they are not 100 (repository Wu-Junran/SEGA).
 DEGREE_CAPS = {"DD": 10, "REDDIT-BINARY": 10, "REDDIT-MULTI-5K": 10}
@@ -31,7 +32,7 @@ class HonestFeatures(BaseTransform):  # type: ignore[misc]
             ``"both"`` to the graph encoder as well, the fair comparison; ``"none"`` to
             neither.
         labels: who sees node labels, likewise; the others see a constant 1.
-        count: put the degree itself before its one-hot form.
+        raw_degree: put the degree itself before its one-hot form.
 
     Example:
         >>> data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
@@ -43,12 +44,12 @@ class HonestFeatures(BaseTransform):  # type: ignore[misc]
     max_degree: int
     degree: Visibility = "anchor"
     labels: Visibility = "both"
-    count: bool = False
+    raw_degree: bool = False
 
     @override
     def forward(self, data: Data) -> Data:
         """Set the features."""
-        degrees = _degrees(data, self.max_degree, self.count)
+        degrees = _degrees(data, self.max_degree, self.raw_degree)
         label = _labels(data, 0)
         data.x = _features(label, degrees, self.labels, self.degree, False)
         data.tree_x = _features(label, degrees, self.labels, self.degree, True)
@@ -69,8 +70,8 @@ class PublishedFeatures(BaseTransform):  # type: ignore[misc]
         num_attributes: how many leading columns of ``x`` are continuous attributes
             that are hidden from the graph encoder.
         loops: 2 in SEGA's repository, 1 in GraphCL's, JOAO's and RGCL's, else 0.
-        degree, labels, count: as in :class:`HonestFeatures`; SEGA's released code is
-            ``"anchor"``, ``"both"``, ``False``.
+        degree, labels, raw_degree: as in :class:`HonestFeatures`; SEGA's released code
+            is ``"anchor"``, ``"both"``, ``False``.
 
     Source: repository Wu-Junran/SEGA, unsupervised_TU/aug.py and treecl.py.
 
@@ -86,7 +87,7 @@ class PublishedFeatures(BaseTransform):  # type: ignore[misc]
     loops: int = 2
     degree: Visibility = "anchor"
     labels: Visibility = "both"
-    count: bool = False
+    raw_degree: bool = False
 
     @override
     def forward(self, data: Data) -> Data:
@@ -95,7 +96,7 @@ class PublishedFeatures(BaseTransform):  # type: ignore[misc]
         last = int(edge_index.max()) if edge_index.numel() else 0
         loop = torch.arange(last).expand(2, last)
         data.edge_index = torch.cat([edge_index, *[loop] * min(self.loops, 1)], dim=1)
-        degrees = _degrees(data, self.max_degree, self.count)
+        degrees = _degrees(data, self.max_degree, self.raw_degree)
         data.edge_index = torch.cat([edge_index, *[loop] * self.loops], dim=1)
         data.edge_attr = None  # rows no longer match; the encoders do not use them
         leaf = _labels(data, 0)
@@ -103,6 +104,27 @@ class PublishedFeatures(BaseTransform):  # type: ignore[misc]
         data.tree_x = _features(leaf, degrees, self.labels, self.degree, True)
         data.x = _features(x, degrees, self.labels, self.degree, False)
         return data
+
+
+def feature_transform(
+    spec: FeatureSpec, protocol: Protocol, dataset: str, attributes: int = 0
+) -> HonestFeatures | PublishedFeatures:
+    """Return the transform that makes what the encoders see.
+
+    Args:
+        spec: what that is.
+        protocol: "honest" or "paper".
+        dataset: its name, which decides an open cap of the degrees.
+        attributes: how many leading columns of ``x`` are continuous attributes.
+    """
+    cap = spec.max_degree
+    if cap is None:
+        cap = DEGREE_CAPS.get(dataset, 100)
+    seen = spec.degree, spec.labels, spec.raw_degree
+    if protocol == "honest":
+        return HonestFeatures(cap, *seen)
+    hidden = 0 if spec.attributes else attributes
+    return PublishedFeatures(cap, hidden, spec.loops, *seen)
 
 
 def _labels(data: Data, skip: int) -> Tensor:
@@ -113,10 +135,10 @@ def _labels(data: Data, skip: int) -> Tensor:
     return labels
 
 
-def _degrees(data: Data, max_degree: int, count: bool) -> Tensor:
+def _degrees(data: Data, max_degree: int, raw_degree: bool) -> Tensor:
     """Return one-hot degrees, behind the degrees themselves if asked for."""
     one_hot = degree_features(data, max_degree)
-    if not count:
+    if not raw_degree:
         return one_hot
     number = degrees_of(data.edge_index[1], data.num_nodes).view(-1, 1)
     return torch.cat([number, one_hot], dim=1)

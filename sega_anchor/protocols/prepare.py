@@ -17,27 +17,27 @@ from tqdm import tqdm
 
 from ..datasets import load
 from ..loader import PackedGraphs
-from ..nn.anchor_view import AnchorView
+from ..nn import AnchorView
 from ..profile import phase
-from ..training.method import Method
-from ..training.published import Published
-from .features import DEGREE_CAPS, HonestFeatures, PublishedFeatures
-from .settings import Settings
-
-FOLDS = 10  # of the evaluation
+from ..training import Method
+from .features import HonestFeatures, PublishedFeatures
+from .settings import Protocol
 
 
 def find_graphs(
-    dataset: str | Sequence[Data], settings: Settings
+    dataset: str | Sequence[Data],
+    protocol: Protocol,
+    root: str | None,
+    archives: str | None,
 ) -> tuple[str, Sequence[Data], int]:
     """Return the name, the graphs and how many columns of x are attributes."""
     if isinstance(dataset, str):
         # Published features show continuous attributes to the tree encoder.
-        use_node_attr = settings.protocol == "paper"
+        use_node_attr = protocol == "paper"
         found = load(
             dataset,
-            root=settings.root,
-            archives=settings.archives,
+            root=root,
+            archives=archives,
             use_node_attr=use_node_attr,
         )
         attributes = getattr(found, "num_node_attributes", 0) if use_node_attr else 0
@@ -47,7 +47,7 @@ def find_graphs(
     return str(getattr(dataset, "name", type(dataset).__name__)), dataset, 0
 
 
-def find_labels(graphs: Sequence[Data]) -> Tensor:
+def find_labels(graphs: Sequence[Data], folds: int) -> Tensor:
     """Return the class of each graph, enough of each for the evaluation's folds."""
     missing = sum(data.y is None for data in graphs)
     if missing:
@@ -62,27 +62,12 @@ def find_labels(graphs: Sequence[Data]) -> Tensor:
             f"{len(graphs)} graphs"
         )
     found = Counter(labels.tolist())
-    if len(found) < 2 or min(found.values()) < FOLDS:
+    if len(found) < 2 or min(found.values()) < folds:
         raise ValueError(
-            f"the evaluation needs at least 2 classes of {FOLDS} graphs each, got "
+            f"the evaluation needs at least 2 classes of {folds} graphs each, got "
             f"{dict(found)} (class: graphs)"
         )
     return labels
-
-
-def choose_features(
-    name: str, attributes: int, settings: Settings, published: Published
-) -> HonestFeatures | PublishedFeatures:
-    """Return the transform that makes what the encoders see under these settings."""
-    assert settings.degree is not None and settings.labels is not None  # resolved
-    cap = settings.max_degree
-    if cap is None:
-        cap = DEGREE_CAPS.get(name, 100)
-    seen = settings.degree, settings.labels, published.count
-    if settings.protocol == "honest":
-        return HonestFeatures(cap, *seen)
-    hidden = 0 if published.attributes else attributes
-    return PublishedFeatures(cap, hidden, published.loops, *seen)
 
 
 def choose_view(
@@ -111,13 +96,13 @@ def choose_view(
 
 
 def reset_copy(view: AnchorView) -> AnchorView:
-    """Return a copy of the view with parameters started anew."""
-    fresh = copy.deepcopy(view)
-    for module in fresh.modules():
+    """Return a copy of the view whose parameters start again."""
+    copied = copy.deepcopy(view)
+    for module in copied.modules():
         reset = getattr(module, "reset_parameters", None)
         if callable(reset):
             reset()
-    return fresh
+    return copied
 
 
 def find_cache(dataset: str | Sequence[Data], graphs: Sequence[Data]) -> Path | None:

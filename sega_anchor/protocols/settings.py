@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal, TypedDict, get_args
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypedDict
 
 import torch
 
-from ..evaluate import Classifier
-from ..training.published import Published, Visibility
+from ..evaluate import SVMKind
+from ..training.published import FeatureSpec, Published, Visibility
+from ..utils import check_at_least, check_choice
 
 Protocol = Literal["honest", "paper"]
-_WORDS = (
-    ("protocol", Protocol),
-    ("labels", Visibility),
-    ("degree", Visibility),
-    ("classifier", Classifier),
-)
 
 
 @dataclass(frozen=True)
@@ -40,6 +35,7 @@ class Settings:
             needs no labels; default as published, as far as there are such epochs.
         batch_size: graphs per step, at least 2; default as published.
         classifier: "rbf" kernel or "linear"; default as published.
+        folds: of the evaluation.
         root: folder in which data sets are kept.
         archives: folder of NAME.zip archives, looked at before any download.
         results: folder for the record; a run found there is not repeated.
@@ -64,7 +60,8 @@ class Settings:
     epochs: int | None = None
     evaluate_at: tuple[int, ...] | None = None
     batch_size: int | None = None
-    classifier: Classifier | None = None
+    classifier: SVMKind | None = None
+    folds: int = 10
     root: str | None = None
     archives: str | None = None
     results: str | None = None
@@ -73,22 +70,21 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse values before any work starts."""
-        for name, options in _WORDS:
-            value = getattr(self, name)
-            # What a method's authors fixed may stay open; the protocol may not.
-            left_open = value is None and name != "protocol"
-            if value not in get_args(options) and not left_open:
-                known = " or ".join(map(repr, get_args(options)))
-                raise ValueError(f"{name} must be {known}, got {value!r}")
-        if self.batch_size is not None and self.batch_size < 2:
-            raise ValueError(
-                "batch_size must be at least 2, a lone graph has no negatives, "
-                f"got {self.batch_size!r}"
-            )
+        check_choice("protocol", self.protocol, Protocol)
+        # What a method's authors fixed may stay open; the protocol may not.
+        for name, choices in (
+            ("labels", Visibility),
+            ("degree", Visibility),
+            ("classifier", SVMKind),
+        ):
+            if getattr(self, name) is not None:
+                check_choice(name, getattr(self, name), choices)
+        if self.batch_size is not None:
+            check_batch_size(self.batch_size)
         for name in ("seeds", "epochs", "jobs"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value!r}")
+            if getattr(self, name) is not None:
+                check_at_least(name, getattr(self, name), 1)
+        check_at_least("folds", self.folds, 2)
         check_device(self.device)
         if self.max_degree is not None and self.max_degree < 0:
             raise ValueError(f"max_degree must not be negative, got {self.max_degree}")
@@ -110,12 +106,21 @@ class Settings:
         _check_epochs(evaluate_at, epochs)
         return replace(
             self,
-            labels=self.labels or published.labels,
-            degree=self.degree or published.degree,
+            labels=self.labels or published.features.labels,
+            degree=self.degree or published.features.degree,
             epochs=epochs,
             evaluate_at=evaluate_at,
             batch_size=self.batch_size or published.batch_size,
             classifier=self.classifier or published.classifier,
+        )
+
+    def features(self, published: FeatureSpec) -> FeatureSpec:
+        """Return what the encoders see: what is given here, the rest as published."""
+        return replace(
+            published,
+            labels=self.labels or published.labels,
+            degree=self.degree or published.degree,
+            max_degree=self.max_degree,
         )
 
 
@@ -123,6 +128,15 @@ def _check_epochs(evaluate_at: tuple[int, ...], epochs: int) -> None:
     if not all(1 <= epoch <= epochs for epoch in evaluate_at):
         raise ValueError(
             f"evaluate_at must name epochs from 1 to {epochs}, got {evaluate_at!r}"
+        )
+
+
+def check_batch_size(batch_size: int) -> None:
+    """Raise ValueError unless a batch has negatives."""
+    if not batch_size >= 2:
+        raise ValueError(
+            "batch_size must be at least 2, a lone graph has no negatives, "
+            f"got {batch_size!r}"
         )
 
 
@@ -140,6 +154,21 @@ def check_device(name: str) -> None:
         )
 
 
+def identity(config: Any, *unimportant: str) -> dict[str, Any]:
+    """Return the fields of a configuration that decide numbers, as JSON knows them.
+
+    Args:
+        config: a frozen dataclass.
+        unimportant: fields that decide none, beside folders and the number of seeds.
+    """
+    left_out = {"seeds", "root", "archives", "results", "jobs", *unimportant}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(config).items()
+        if name not in left_out
+    }
+
+
 class Options(TypedDict, total=False):
     """The fields of :class:`Settings` as keyword arguments of a ``run``."""
 
@@ -151,7 +180,8 @@ class Options(TypedDict, total=False):
     epochs: int | None
     evaluate_at: tuple[int, ...] | None
     batch_size: int | None
-    classifier: Classifier | None
+    classifier: SVMKind | None
+    folds: int
     root: str | None
     archives: str | None
     results: str | None

@@ -1,4 +1,4 @@
-"""Result records and tables."""
+"""Results of runs, their records on disk, and tables of them."""
 
 from ..utils.files import write_atomically as write_atomically
 from .comparison import Gain as Gain

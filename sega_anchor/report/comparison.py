@@ -1,4 +1,4 @@
-"""The layout of the paper's Table 4: methods with and without the anchor."""
+"""comparison_table: methods with and without the anchor, as in the paper's Table 4."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import numpy as np
 from .result import Accuracy, Result
 from .table import table
 
+Choice = Literal["validation", "test"]
+
 
 @dataclass(frozen=True)
 class Pair:
-    """One method on one data set: the published baseline and the same with the anchor.
+    """A method on a data set: the published baseline, and the same with the anchor.
 
     Args:
         baseline: result with ``anchor=None``.
@@ -34,8 +36,8 @@ class Gain:
         p_value: of a two-sided paired t-test over seeds; None with fewer than two
             seeds, or if all differences are the same.
 
-    Seeds differ in initialisation, batches and folds, but not in the graphs: the test
-    speaks of this data set only.
+    Seeds differ in initialisation, batches and folds, but not in the graphs, so the
+    p-value says nothing about other data sets.
 
     Example:
         >>> without, with_anchor = Accuracy((80.0, 82.0), 1), Accuracy((82.0, 83.0), 1)
@@ -53,7 +55,7 @@ class Gain:
         Raises:
             ValueError: if the numbers of seeds differ.
         """
-        from scipy.stats import ttest_rel  # slow to import, and seldom wanted
+        from scipy.stats import ttest_rel  # slow to import, rarely needed
 
         if baseline.seeds != anchored.seeds:
             raise ValueError(
@@ -74,20 +76,17 @@ class Gain:
         return text if self.p_value is None else f"{text}, p = {self.p_value:.2g}"
 
 
-Choice = Literal["validation", "test"]
-
-
 def comparison_table(
     pairs: Sequence[Pair], choice: Choice = "validation", embedding: str | None = None
 ) -> str:
-    """Return three rows for each method, baseline, anchored and gain; a column per set.
+    """Return rows baseline, anchored and gain for each method, a column per data set.
 
     Args:
-        pairs: any order; a missing pair leaves its cells empty.
-        choice: how the numbers are chosen, see :class:`Result`: on validation folds
-            (honest), or the best mean TEST accuracy (as the field reports).
-        embedding: compare this one only; ``"G"``, the graph encoder's, is what the
-            baselines themselves evaluate.
+        pairs: in any order; cells of a missing pair stay empty.
+        choice: how the numbers are chosen, see :class:`.Result`: on validation folds,
+            or by the best mean TEST accuracy, as papers do.
+        embedding: compare this one only; ``"G"``, that of the graph encoder, is the one
+            that the baselines evaluate.
     """
     found = {(_name(p.baseline), _name(p.baseline, "dataset")): p for p in pairs}
     datasets = list(dict.fromkeys(dataset for _, dataset in found))

@@ -1,4 +1,4 @@
-"""Record: everything one run decided and measured, as JSON on disk."""
+"""Record: the configuration and the measurements of a run, as JSON on disk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PACKAGES = ("sega-anchor", "torch", "torch-geometric", "numpy", "scikit-learn")
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of the packages that decide a result."""
+    """Return the versions of the packages that results depend on."""
     found = {}
     for name in _PACKAGES:
         try:
@@ -31,15 +31,15 @@ def versions() -> dict[str, str]:
 
 
 class Record:
-    """The measurements of one configuration, kept in memory and, if asked, on disk.
+    """The measurements of a configuration, in memory and optionally on disk.
 
-    The file is named after a digest of configuration and versions, so equal runs find
-    each other's finished work and different ones never touch it. A file that cannot be
-    read as such a record is set aside under another name and the work is done again.
+    The name of the file contains a digest of configuration and versions, so an equal
+    run continues from it and a different one never touches it. An unreadable file is
+    renamed, and the work is done again.
 
     Args:
-        config: JSON-able description of the run; "label" and "dataset" name the file.
-        folder: where to keep the file; default: nowhere.
+        config: JSON-serialisable configuration; "label" and "dataset" name the file.
+        folder: folder of the file; default: no file.
 
     Example:
         >>> record = Record({"label": "SEGA", "dataset": "MUTAG"})
@@ -69,7 +69,7 @@ class Record:
             path.replace(path.with_suffix(".unreadable"))
 
     def seed_entry(self, seed: int) -> Json:
-        """Return what is known of one seed, a dict to be filled."""
+        """Return the measurements of a seed, a dict to be filled."""
         return self._seeds.setdefault(str(seed), {})
 
     def save(self) -> None:
@@ -88,13 +88,13 @@ class Record:
         return self.path and self.path.with_name(f"{self.path.stem}-{name}")
 
     def save_embeddings(self, seed: int, embeddings: dict[str, Tensor]) -> None:
-        """Keep the embeddings of one seed beside the record, as safetensors."""
+        """Save the embeddings of a seed beside the record, as safetensors."""
         path = self.sibling_path(f"seed{seed}.safetensors")
         if path is not None:
             write_atomically(path, save(embeddings))
 
     def embeddings(self, seed: int) -> dict[str, Tensor]:
-        """Return the embeddings kept for a seed, or none at all."""
+        """Return the saved embeddings of a seed, empty if there are none."""
         path = self.sibling_path(f"seed{seed}.safetensors")
         if path is None:
             return {}

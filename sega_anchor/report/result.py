@@ -1,4 +1,4 @@
-"""Result: what a run returns, and the two ways of choosing a number from it."""
+"""Result: the accuracies of a run, and the two ways to choose one of them."""
 
 from __future__ import annotations
 
@@ -45,6 +45,11 @@ class Accuracy:
     values: tuple[float, ...]
     candidates: int
 
+    @classmethod
+    def over_folds(cls, scores: Floats, candidates: int) -> Accuracy:
+        """Average scores in [0, 1], ``(seeds, folds)``, over folds."""
+        return cls(tuple((100 * scores.mean(axis=1)).tolist()), candidates)
+
     @property
     def mean(self) -> float:
         """Mean over seeds."""
@@ -77,7 +82,7 @@ class Result:
         history: per seed, one dict per epoch (loss, seconds).
         embeddings: last epoch of the last seed, ``(num_graphs, channels)`` by name.
         labels: ``(num_graphs,)``, or None if nothing was evaluated.
-        record: the file that keeps all this, if there is one.
+        record: the file that holds all this, if there is one.
     """
 
     config: dict[str, Any]
@@ -89,7 +94,7 @@ class Result:
 
     @property
     def accuracy(self) -> Accuracy:
-        """The headline: :meth:`by_validation`, or what the authors chose by."""
+        """The main number: :meth:`by_validation`, or the choice of the authors."""
         if (self.config["protocol"], self.config["choice"]) == ("paper", "test"):
             return self.by_test()
         return self.by_validation()
@@ -99,17 +104,17 @@ class Result:
         return sorted({(e.epoch, e.embedding) for e in self.evaluations})
 
     def of(self, epoch: int, embedding: str) -> Accuracy:
-        """Return the accuracy of one candidate, nothing chosen."""
+        """Return the accuracy of one candidate."""
         test, _ = self._scores(epoch, embedding)
-        return _over_seeds(test.mean(axis=1), candidates=1)
+        return Accuracy.over_folds(test, candidates=1)
 
     def by_validation(self, embedding: str | None = None) -> Accuracy:
         """Choose epoch and embedding on validation folds only.
 
-        In each outer fold of each seed the candidate with the best inner accuracy (the
-        first on ties) is taken and its test accuracy counts: nested cross-validation.
-        The published procedure draws other folds for every candidate; there the choice
-        is made once per seed, by the mean over folds.
+        This is nested cross-validation: each outer fold of each seed counts the test
+        accuracy of the candidate with the best inner accuracy, the first on ties. The
+        published procedure draws new folds for every candidate, so there the choice is
+        made once per seed, by the mean over folds.
 
         Args:
             embedding: compare the epochs of this one only, such as ``"G"``.
@@ -122,10 +127,10 @@ class Result:
             validation = validation.mean(axis=2, keepdims=True)
         best = validation.argmax(axis=0)[None]
         chosen = np.take_along_axis(test, best, axis=0)[0]
-        return _over_seeds(chosen.mean(axis=1), len(scores))
+        return Accuracy.over_folds(chosen, len(scores))
 
     def by_test(self, embedding: str | None = None) -> Accuracy:
-        """Choose the candidate of highest mean TEST accuracy, as the field reports.
+        """Choose the candidate with the highest mean TEST accuracy, as papers do.
 
         Args:
             embedding: compare the epochs of this one only, such as ``"G"``.
@@ -165,7 +170,3 @@ class Result:
         words = ", ".join(f"{name}={self.config.get(name)!r}" for name in names)
         accuracy = self.accuracy if self.evaluations else None
         return f"Result({words}, accuracy={accuracy})"
-
-
-def _over_seeds(per_seed: Floats, candidates: int) -> Accuracy:
-    return Accuracy(tuple((100 * per_seed).tolist()), candidates)

@@ -1,4 +1,4 @@
-"""Plain-text and Markdown tables of results."""
+"""Markdown tables of results."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def result_table(results: Sequence[Result]) -> str:
-    """Return both protocols' numbers side by side, a row for each result.
+    """Return a table with a row for each result.
 
-    The columns: chosen on validation folds (honest), chosen on test folds (published),
-    how many candidates were compared, then every embedding at the last epoch.
+    Columns: accuracy chosen on validation folds, accuracy chosen on test folds, number
+    of candidates compared, then every embedding at the last epoch.
     """
     names = sorted({name for r in results for _, name in r.candidates()})
     header = ["method", "data set", "chosen on validation", "chosen on test"]
@@ -40,15 +40,15 @@ def result_table(results: Sequence[Result]) -> str:
 
 def _row(result: Result, names: Sequence[str]) -> list[str]:
     last = max(epoch for epoch, _ in result.candidates())
-    honest = result.by_validation()
+    chosen = result.by_validation()
     row = [
         str(result.config["label"]),
         str(result.config["dataset"]),
-        str(honest),
+        str(chosen),
         str(result.by_test()),
-        str(honest.candidates),
+        str(chosen.candidates),
     ]
     for name in names:
         known = (last, name) in result.candidates()
         row.append(str(result.of(last, name)) if known else "-")
-    return [*row, str(honest.seeds)]
+    return [*row, str(chosen.seeds)]

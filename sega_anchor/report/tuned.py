@@ -1,4 +1,4 @@
-"""Tuned: what a fine-tuning returns, and the ways of choosing an epoch from it."""
+"""Tuned: the scores of fine-tuning, and the ways to choose an epoch."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Tuned:
 
     Args:
         config: full configuration of the run.
-        curves: by part of the data, ``(seeds, folds, epochs)``: "validation", the
-            higher the better, and "test", accuracies or ROC-AUC in [0, 1]. Where the
-            split is fixed there is one fold.
+        curves: by part of the data, ``(seeds, folds, epochs)``: "validation", where
+            higher is better, and "test", accuracies or ROC-AUC in [0, 1]. A fixed split
+            has one fold.
         history: per seed, one dict per epoch of pre-training (loss, seconds).
-        record: the file that keeps all this, if there is one.
+        record: the file that holds all this, if there is one.
 
     Example:
         >>> curves = {"validation": [[[0.1, 0.3, 0.2]]], "test": [[[0.5, 0.6, 0.7]]]}
@@ -40,7 +40,7 @@ class Tuned:
 
     @property
     def score(self) -> Accuracy:
-        """The headline: :meth:`by_validation`; under "paper" :meth:`by_test`."""
+        """The main number: :meth:`by_validation`; under "paper" :meth:`by_test`."""
         if self.config.get("protocol") == "paper":
             return self.by_test()
         return self.by_validation()
@@ -49,39 +49,34 @@ class Tuned:
         """Choose, for each seed and fold, the epoch of the best validation score.
 
         Args:
-            part: whose score at that epoch is returned.
+            part: part of the data whose score at that epoch is returned.
 
         Raises:
-            ValueError: if nothing was kept for validation.
+            ValueError: if there is no validation curve.
         """
         if "validation" not in self.curves:
             raise ValueError(
-                'protocol="paper" keeps no validation fold: see published() and '
+                'protocol="paper" keeps no validation fold: see by_test() and '
                 'last(), or run with protocol="honest"'
             )
         best = self.curves["validation"].argmax(axis=2)[..., None]
         chosen = np.take_along_axis(self.curves[part], best, axis=2)[..., 0]
-        return self._over_seeds(chosen, self._epochs)
+        return Accuracy.over_folds(chosen, self._epochs)
 
     def by_test(self, part: str = "test") -> Accuracy:
         """Choose, for each seed, the epoch of the best mean TEST score over folds."""
         mean = self.curves[part].mean(axis=1, keepdims=True)
         best = mean.argmax(axis=2)[..., None]
-        return self._over_seeds(
-            np.take_along_axis(mean, best, axis=2)[..., 0], self._epochs
-        )
+        chosen = np.take_along_axis(mean, best, axis=2)[..., 0]
+        return Accuracy.over_folds(chosen, self._epochs)
 
     def last(self, part: str = "test") -> Accuracy:
-        """Return the score after the last epoch, nothing chosen."""
-        return self._over_seeds(self.curves[part][:, :, -1], 1)
+        """Return the score after the last epoch."""
+        return Accuracy.over_folds(self.curves[part][:, :, -1], 1)
 
     @property
     def _epochs(self) -> int:
         return int(next(iter(self.curves.values())).shape[2])
-
-    @staticmethod
-    def _over_seeds(scores: Floats, candidates: int) -> Accuracy:
-        return Accuracy(tuple((100 * scores.mean(axis=1)).tolist()), candidates)
 
     @override
     def __repr__(self) -> str:
@@ -91,18 +86,18 @@ class Tuned:
 
 
 def tuned_table(results: Sequence[Tuned], part: str = "test") -> str:
-    """Return the ways of choosing an epoch side by side, a row for each result."""
+    """Return a table of the ways to choose an epoch, a row for each result."""
     header = ["pre-training", "data set", "chosen on validation", "last epoch"]
     header += ["chosen on test", "epochs", "seeds"]
     rows = []
     for result in results:
         last, best = result.last(part), result.by_test(part)
-        honest = result.by_validation(part) if "validation" in result.curves else "-"
+        chosen = result.by_validation(part) if "validation" in result.curves else "-"
         rows.append(
             [
                 str(result.config["label"]),
                 str(result.config["dataset"]),
-                *map(str, (honest, last, best, best.candidates, last.seeds)),
+                *map(str, (chosen, last, best, best.candidates, last.seeds)),
             ]
         )
     return table(header, rows)

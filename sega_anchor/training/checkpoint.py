@@ -99,7 +99,7 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         content = torch.load(path, map_location="cpu", weights_only=True)
         return {str(k): v for k, v in content.items() if isinstance(v, Tensor)}, {}
     except Exception:
-        # torch's reader raises whatever it stumbles over.
+        # A damaged file may raise almost anything in torch's reader.
         raise ValueError(
             f"checkpoint {str(path)!r} is damaged or of another kind ({reason}): give "
             "a safetensors file, or a .pth file of tensors only"

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
+from tqdm import tqdm
 from typing_extensions import override
 
-from ..distributed import count, gather, shard
-from ..loader.epochs import batches, shuffled
-from ..loader.packed_graphs import PackedGraphs
+from ..distributed import gather, is_main, shard, world_size
+from ..loader import PackedGraphs, PackedLoader
+from ..loader.epochs import EpochSampler
 from ..loader.packed_loader import move_if_fits
 from ..profile import phase
 from .method import adam, descend
 from .parallel import parallel
 from .state import TrainingState
+from .train_epoch import train_epoch
 
 #: Score of each part after each epoch.
 Curves = dict[str, list[float]]
@@ -72,7 +75,7 @@ class Classifier(nn.Module):
         return outputs
 
 
-def finetune(
+def run_finetuning(
     model: nn.Module,
     graphs: PackedGraphs,
     labels: Tensor,
@@ -86,9 +89,12 @@ def finetune(
     seed: int,
     state: Path | None = None,
     device: str = "cpu",
-    on_epoch: Callable[[], object] | None = None,
-) -> Curves:
+    title: str = "Fine-tuning",
+) -> tuple[Curves, TrainingState]:
     """Train a model on labelled graphs with Adam and score it after each epoch.
+
+    The state stays when the training is finished: the caller discards it once the
+    scores are on disk, so that a kill in between repeats nothing.
 
     Args:
         model: from a batch to outputs ``(num_graphs, outputs)``.
@@ -99,42 +105,58 @@ def finetune(
         loss: from outputs and labels to the loss of a batch.
         lr: learning rate.
         epochs: how many.
-        batch_size: graphs per step.
+        batch_size: graphs per step, at least 2.
         seed: decides the orders.
         state: file with which an interrupted training goes on, at the same bits.
         device: where training happens.
-        on_epoch: called after each epoch.
+        title: of the progress bar.
 
     Returns:
-        For each part its score after each epoch.
+        For each part its score after each epoch; and the state, to be discarded.
     """
     replica = parallel(model, device)
-    graphs = move_if_fits(graphs, torch.device(device))
+    labels = labels.to(device)
+    graphs = move_if_fits(graphs.with_labels(labels), torch.device(device))
     optimizer = adam(model.parameters(), lr)
     kept = TrainingState(state, [model], [optimizer])
-    curves: Curves = kept.load().get("curves", {name: [] for name in parts})
-    labels = labels.to(device)
-    done = len(next(iter(curves.values()), []))
-    for epoch in range(done + 1, epochs + 1):
+    sampler = EpochSampler(train, seed)
+    loader = PackedLoader(
+        graphs,
+        batch_size,
+        generator=torch.Generator(),  # leaves torch's own to the network
+        sampler=sampler,
+        min_batch_size=2,
+        device=device,
+    )
+
+    def step(batch: Data) -> dict[str, Tensor]:
+        with phase("forward and backward"):
+            value = loss(gather(replica(batch)), gather(batch.y))
+            descend(value, optimizer)
+        return {"loss": value.detach()}
+
+    place = kept.load()
+    curves: Curves = place.setdefault("curves", {name: [] for name in parts})
+    history: list[Any] = place.setdefault("history", [])
+    bar = tqdm(
+        range(len(history) + 1, epochs + 1),
+        desc=title,
+        initial=len(history),
+        total=epochs,
+        disable=None if is_main() else True,
+        leave=False,
+    )
+    for epoch in bar:
+        sampler.set_epoch(epoch)
         model.train()
-        order = shuffled(len(train), seed, epoch)
-        for at in batches(order, batch_size, 2 * count()):
-            index = train[at]
-            with phase("loading"):
-                batch = graphs.batch(shard(index)).to(device, non_blocking=True)
-            with phase("forward and backward"):
-                outputs = gather(replica(batch))
-                descend(loss(outputs, labels[index]), optimizer)
+        history.append(train_epoch(step, loader, kept, place))
         for name, part in parts.items():
             with phase("evaluation"):
                 outputs = outputs_of(model, graphs, part.index, device)
                 curves[name].append(part.score(outputs, labels[part.index]))
-        if on_epoch is not None:
-            on_epoch()
-        if kept.is_due():
-            kept.save(curves=curves)
-    kept.discard()
-    return curves
+        if epoch == epochs or kept.is_due():
+            kept.save(**place)
+    return curves, kept
 
 
 @torch.no_grad()
@@ -143,7 +165,15 @@ def outputs_of(
 ) -> Tensor:
     """Return a model's outputs for some graphs, in evaluation mode."""
     model.eval()
-    shared = len(index) >= count()
-    parts = torch.split(shard(index) if shared else index, _EVALUATED)
-    outputs = torch.cat([model(graphs.batch(at).to(device)) for at in parts])
+    shared = len(index) >= world_size()
+    own = shard(index) if shared else index
+    loader = PackedLoader(
+        graphs,
+        _EVALUATED,
+        generator=torch.Generator(),  # leaves torch's own to the network
+        sampler=own.tolist(),
+        device=device,
+        world_size=1,
+    )
+    outputs = torch.cat([model(batch) for batch in loader])
     return gather(outputs) if shared else outputs

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from ..distributed import _lane, count, gather
+from ..distributed import gather, gather_group, world_size
 from ..nn.batch_norm import SyncBatchNorm
 
 
@@ -23,10 +23,10 @@ def parallel(model: nn.Module, device: str = "cpu") -> nn.Module:
         model: on its device, in the same state on all ranks.
         device: where.
     """
-    if count() == 1:
+    if world_size() == 1:
         return model
     synchronise(model)
-    _lane()  # made by all ranks at the same moment
+    gather_group()  # made by all ranks at the same moment
     ids = None if device == "cpu" else [torch.device(device)]
     # Buffers are alike on all ranks. The argument has got another name in torch 2.13.
     known = signature(DistributedDataParallel).parameters

@@ -1,28 +1,25 @@
-"""The loop of pre-training, which can be stopped and taken up anywhere."""
+"""The loop of pre-training: every graph once an epoch, no labels."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor
 from tqdm import tqdm
 
-from ..distributed import count, rank, shard
-from ..loader.epochs import batches, shuffled
-from ..loader.packed_graphs import PackedGraphs
-from ..loader.packed_loader import move_if_fits
-from ..profile import phase
-from .contrast import Contrast
+from ..distributed import is_main
+from ..loader import PackedGraphs, PackedLoader
+from ..loader.epochs import EpochSampler
+from .method import Trainable
 from .state import TrainingState
+from .train_epoch import train_epoch
 
 Epoch = dict[str, Any]
 
 
-def pretrain(
-    model: Contrast,
+def run_pretraining(
+    model: Trainable,
     graphs: PackedGraphs,
     *,
     epochs: int,
@@ -32,7 +29,10 @@ def pretrain(
     device: str = "cpu",
     on_epoch: Callable[[int, list[Epoch]], None] | None = None,
 ) -> list[Epoch]:
-    """Train a model on all graphs, in a fresh order in each epoch.
+    """Train a model on all graphs, in another order in each epoch.
+
+    The state stays when the training is finished: the caller discards it once the
+    result is on disk, so that a kill in between repeats nothing.
 
     Args:
         model: what is trained.
@@ -42,43 +42,47 @@ def pretrain(
         seed: decides the orders.
         state: where the training is kept and found again, at the same bits.
         device: where it happens.
-        on_epoch: called after each epoch with its number, from 1, and what is returned;
-            of several processes by rank 0 alone.
+        on_epoch: called by rank 0 after each epoch, and once more when a training is
+            taken up, with the number of epochs done and what is returned.
 
     Returns:
         For each epoch ``{"loss": mean over steps, "seconds": time}``.
     """
     model.share(device)
-    graphs = move_if_fits(graphs, torch.device(device))
+    sampler = EpochSampler(len(graphs), seed)
+    loader = PackedLoader(
+        graphs,
+        batch_size,
+        generator=torch.Generator(),  # leaves torch's own to the networks
+        sampler=sampler,
+        min_batch_size=2,
+        device=device,
+    )
     place = state.load()
-    history: list[Epoch] = place.get("history", [])
+    history: list[Epoch] = place.setdefault("history", [])
+
+    def tell() -> None:
+        if on_epoch is not None and is_main() and history:
+            on_epoch(len(history), history)
+
+    if "epoch" not in place:  # a stop may have come before this was written
+        tell()
     model.train()
-    for epoch in range(len(history) + 1, epochs + 1):
-        parts = batches(shuffled(len(graphs), seed, epoch), batch_size, 2 * count())
-        done = place.pop("losses", [])
-        before = place.pop("seconds", 0.0)
-        losses: list[Tensor | float] = list(done)
-        began = time.monotonic()
-        bar = tqdm(
-            parts[len(done) :],
-            desc=f"Pre-training, epoch {epoch}/{epochs}",
-            initial=len(done),
-            total=len(parts),
-            disable=None if rank() == 0 else True,
-            leave=False,
-        )
-        for index in bar:
-            with phase("loading"):
-                batch = graphs.batch(shard(index)).to(device, non_blocking=True)
-            losses.append(model.step(batch)["loss"])
-            if state.is_due() and len(losses) < len(parts):
-                seconds = before + time.monotonic() - began
-                told = [float(loss) for loss in losses]
-                state.save(history=history, losses=told, seconds=seconds)
-        loss = sum(float(loss) for loss in losses) / len(losses)
-        seconds = before + time.monotonic() - began
-        history.append({"loss": loss, "seconds": round(seconds, 3)})
-        if on_epoch is not None and rank() == 0:
-            on_epoch(epoch, history)
-        state.save(history=history)
+    bar = tqdm(
+        range(len(history) + 1, epochs + 1),
+        desc="Pre-training",
+        initial=len(history),
+        total=epochs,
+        disable=None if is_main() else True,
+        leave=False,
+    )
+    for epoch in bar:
+        sampler.set_epoch(epoch)
+        means = train_epoch(model.step, loader, state, place)
+        history.append(means)
+        bar.set_postfix(loss=means["loss"])
+        # What is told must never be ahead of the state.
+        if epoch == epochs or on_epoch is not None or state.is_due():
+            state.save(**place)
+        tell()
     return history

@@ -1,4 +1,4 @@
-"""TrainingState: where a training stood, so that a kill costs minutes."""
+"""TrainingState: everything a training needs to go on after a kill."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
-from ..distributed import all_gather_object, broadcast_object, count, rank
+from ..distributed import all_gather_object, broadcast_object, rank, world_size
 from ..utils.files import write_atomically
 
 #: Seconds between two saves within an epoch.
@@ -26,9 +26,9 @@ _SELDOM = 20  # steps, or epochs, between two questions among several processes
 class TrainingState:
     """A file that holds all that a training needs to go on with the same bits.
 
-    Modules, optimisers, generators (torch's own among them) and what the loop says of
-    its place. The file is replaced atomically, the one before it is kept, and nothing
-    in it is unpickled.
+    It holds modules, optimisers, generators (torch's own too) and what the loop wants
+    to know again. The file is replaced atomically, the one before it is kept, and
+    reading it runs no code.
 
     Args:
         path: the file; None keeps nothing.
@@ -46,8 +46,8 @@ class TrainingState:
     def __init__(
         self,
         path: Path | None,
-        modules: Sequence[nn.Module],
-        optimizers: Sequence[Optimizer],
+        modules: Sequence[nn.Module] = (),
+        optimizers: Sequence[Optimizer] = (),
         generators: Sequence[torch.Generator] = (),
     ) -> None:
         self.path = path
@@ -58,18 +58,18 @@ class TrainingState:
         self._asked = 0
 
     def is_due(self) -> bool:
-        """Return whether the last save lies so far back that it is time for another."""
+        """Return whether the last save was more than a minute ago."""
         self._asked += 1
-        if count() > 1 and self._asked % _SELDOM:
+        if world_size() > 1 and self._asked % _SELDOM:
             return False  # to agree takes a message
         return broadcast_object(
             self.path is not None and time.monotonic() - self._saved > EVERY
         )
 
     def save(self, **place: Any) -> None:
-        """Write everything, with what the loop wants to know again.
+        """Write everything, and what the loop wants to know again.
 
-        Of a training on several processes, rank 0 writes for all: each calls this.
+        With several processes all call this, and rank 0 writes.
         """
         if not broadcast_object(self.path is not None):
             return
@@ -85,8 +85,8 @@ class TrainingState:
     def load(self) -> dict[str, Any]:
         """Put everything back; return what the loop had said, or nothing.
 
-        A file that cannot be read as such a state is left out with a warning: the one
-        before it is used, or else the training begins anew.
+        A file that cannot be read, or is of another training, is passed over with a
+        warning: the one before it is used, or else the training starts again.
         """
         found: dict[str, Any] | None = None
         if self.path is not None:
@@ -99,7 +99,7 @@ class TrainingState:
         return dict(found["place"])
 
     def discard(self) -> None:
-        """Delete the file: the training is finished."""
+        """Delete the file, once the result of the training is on disk."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
             self._previous(self.path).unlink(missing_ok=True)
@@ -114,14 +114,13 @@ class TrainingState:
         before = copy.deepcopy(self._content()), self._streams()
         try:
             content = torch.load(path, map_location="cpu", weights_only=True)
-            if len(content["streams"]) != count():
-                raise ValueError(
-                    f"it is of {len(content['streams'])} processes, here are {count()}"
-                )
+            ranks = len(content["streams"])
+            if ranks != world_size():
+                raise ValueError(f"it is of {ranks} processes, here are {world_size()}")
             self._restore(content, content["streams"][0])
             dict(content["place"])
         except Exception as error:
-            # torch's reader raises whatever it stumbles over.
+            # A damaged file may raise almost anything in torch's reader.
             warnings.warn(
                 f"{path} is no state of this training ({error}); going on from the "
                 "one before it, or starting again",
@@ -139,7 +138,7 @@ class TrainingState:
         }
 
     def _streams(self) -> dict[str, Any]:
-        """Return where the random numbers of this process stand."""
+        """Return the states of this process's random generators."""
         gpu = torch.cuda.is_available()
         return {
             "generators": [one.get_state() for one in self.generators],

@@ -1,6 +1,6 @@
-"""Coding trees of small structural entropy; nothing here knows of training."""
+"""Coding trees of small structural entropy; nothing here depends on training."""
 
-from .build import TreeMethod
+from .build import TreeMethod as TreeMethod
 from .build import build_coding_tree as build_coding_tree
 from .build import check_build as check_build
 from .build_many import build_coding_trees as build_coding_trees
@@ -9,6 +9,7 @@ from .edge_list import read_edge_list as read_edge_list
 from .entropy import structural_entropy as structural_entropy
 from .levels import TreeLevels as TreeLevels
 from .levels import has_tree as has_tree
+from .levels import parent_offsets as parent_offsets
 from .levels import tree_levels as tree_levels
 from .transforms import AddCodingTree as AddCodingTree
 from .transforms import AddRandomTree as AddRandomTree
@@ -25,6 +26,7 @@ __all__ = [
     "build_coding_trees",
     "check_build",
     "has_tree",
+    "parent_offsets",
     "read_edge_list",
     "structural_entropy",
     "tree_levels",

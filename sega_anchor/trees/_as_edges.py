@@ -1,4 +1,4 @@
-"""as_edges: what else than an edge_index may describe a graph."""
+"""as_edges: read an edge_index, a networkx graph or a sparse matrix as edges."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Edges = tuple[Tensor, int | None, Tensor | None]
 def as_edges(
     graph: GraphLike, num_nodes: int | None, edge_weight: Tensor | None
 ) -> Edges:
-    """Return edge_index, number of vertices and weights of a graph of any known kind.
+    """Return edge_index, number of vertices and weights of any supported graph.
 
     Args:
         graph: one of
@@ -32,15 +32,15 @@ def as_edges(
             * a networkx graph. Vertex ``i`` is the i-th of ``list(graph)``. Weights are
               the edge attribute "weight", 1 where an edge lacks it; if all lack it the
               graph is unweighted, and parallel edges then count once.
-            * a square scipy sparse matrix, its entries the weights; stored zeros are no
-              edges. Of a Boolean matrix the graph is unweighted.
-        num_nodes: number of vertices, only beside an edge_index.
-        edge_weight: ``(num_edges,)``, only beside an edge_index.
+            * a square scipy sparse matrix of weights; weight 0 means no edge. A
+              Boolean matrix gives an unweighted graph.
+        num_nodes: number of vertices, only with an edge_index.
+        edge_weight: ``(num_edges,)``, only with an edge_index.
 
     Raises:
         ValueError: for another kind of graph, one without vertices, a matrix that is
-            not square, an edge weight that is no number, or num_nodes or edge_weight
-            beside a graph that has its own.
+            not square, an edge weight that is not a number, or num_nodes or
+            edge_weight given for a graph that has its own.
 
     Example:
         >>> import networkx
@@ -52,14 +52,14 @@ def as_edges(
     if isinstance(graph, Tensor):
         return graph, num_nodes, edge_weight
     if isinstance(graph, np.ndarray):
-        return _of_array(graph), num_nodes, _of_weights(edge_weight)
+        return _from_array(graph), num_nodes, _from_weights(edge_weight)
     read: Callable[[Any], Edges]
     if _is_networkx(graph):
-        read = _of_networkx
+        read = _from_networkx
     elif _is_sparse(graph):
-        read = _of_sparse
+        read = _from_sparse
     else:
-        raise ValueError(_unknown(graph))
+        raise ValueError(_unsupported(graph))
     kind = type(graph).__name__
     for name, value in (("num_nodes", num_nodes), ("edge_weight", edge_weight)):
         if value is not None:
@@ -70,7 +70,7 @@ def as_edges(
     return edge_index, n, weight
 
 
-# Whoever has such an object has imported its library: no need to import it here.
+# If no one has imported the library, the graph cannot be of its type.
 def _is_networkx(graph: Any) -> bool:
     library = sys.modules.get("networkx")
     return library is not None and isinstance(graph, library.Graph)
@@ -81,7 +81,7 @@ def _is_sparse(graph: Any) -> bool:
     return library is not None and bool(library.issparse(graph))
 
 
-def _of_array(edge_index: Any) -> Tensor:
+def _from_array(edge_index: Any) -> Tensor:
     if edge_index.ndim != 2 or len(edge_index) != 2:
         raise ValueError(
             f"edge_index must have shape (2, num_edges), got {edge_index.shape}: "
@@ -92,14 +92,14 @@ def _of_array(edge_index: Any) -> Tensor:
     return torch.from_numpy(edge_index.astype(np.int64, order="C"))
 
 
-def _of_weights(edge_weight: Any) -> Tensor | None:
+def _from_weights(edge_weight: Any) -> Tensor | None:
     if isinstance(edge_weight, np.ndarray):
         return torch.from_numpy(edge_weight.astype(np.float64, order="C"))
     given: Tensor | None = edge_weight
     return given
 
 
-def _of_networkx(graph: Any) -> Edges:
+def _from_networkx(graph: Any) -> Edges:
     index = {name: i for i, name in enumerate(graph)}
     ends = [[index[u], index[v]] for u, v in graph.edges()]
     edge_index = torch.tensor(ends, dtype=torch.long).reshape(-1, 2).t()
@@ -114,7 +114,7 @@ def _of_networkx(graph: Any) -> Edges:
     return edge_index, len(index), torch.tensor(numbers, dtype=torch.double)
 
 
-def _of_sparse(matrix: Any) -> Edges:
+def _from_sparse(matrix: Any) -> Edges:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"an adjacency matrix must be square, got shape {matrix.shape}"
@@ -130,7 +130,7 @@ def _of_sparse(matrix: Any) -> Edges:
     return torch.from_numpy(ends), matrix.shape[0], weight
 
 
-def _unknown(graph: Any) -> str:
+def _unsupported(graph: Any) -> str:
     kind = type(graph).__name__
     if hasattr(graph, "edge_index"):
         return (

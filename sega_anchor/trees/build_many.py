@@ -9,9 +9,11 @@ from itertools import chain, pairwise
 
 import numpy as np
 import torch
+from joblib import cpu_count
 from torch_geometric.data import Data
 from tqdm import tqdm
 
+from ..utils.checks import check_at_least
 from . import build
 from ._flatten import Graphs, flatten
 from ._kernels import Ints
@@ -20,8 +22,8 @@ from .cache import TreeCache, Trees, content_key
 from .coding_tree import CodingTree
 
 Folder = str | os.PathLike[str]
-#: Edges and vertices that one call of the kernel takes, and one file of the cache
-#: keeps: a kill loses no more. It may not depend on the threads, or no file is found.
+#: Edges and vertices in one kernel call and in one file of the cache, the most that a
+#: kill can lose. It must not depend on the number of threads: files would not be found.
 CHUNK = 1 << 15
 
 
@@ -36,24 +38,24 @@ def build_coding_trees(
 ) -> list[CodingTree]:
     """Build the coding tree of every graph of a data set, on all cores.
 
-    Each tree is the one that :func:`build_coding_tree` gives, whatever the number of
-    threads. Ctrl-C stops after the graphs in work, and the cache keeps what is done.
+    Each tree equals that of :func:`build_coding_tree`, for any number of threads.
+    Ctrl-C stops after the chunks being built; the cache keeps all finished chunks.
 
     Args:
-        graphs: graphs or a PyG data set, read as indexing shows them.
+        graphs: graphs or a PyG data set, read by indexing, transforms included.
         height: level of the roots, at least 2.
         method: see :func:`build_coding_tree`.
         weight: name of an edge attribute that holds edge weights; default: unweighted.
         threads: default one for each core that this process may use.
-        cache: folder in which trees are kept and found again by the content of their
-            graphs; any number of processes may share it. Default: none.
+        cache: folder that keeps trees, keyed by the content of their graphs; any
+            number of processes may share it. Default: none.
 
     Returns:
         The trees, in the order of the graphs.
 
     Raises:
-        ValueError: before any tree is built, for options or graphs that cannot be
-            used, naming the graph, and for a folder that cannot be written.
+        ValueError: before any tree is built, for invalid options, an invalid graph
+            (by its number), or a folder that cannot be written.
 
     Example:
         >>> path = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
@@ -63,23 +65,23 @@ def build_coding_trees(
          CodingTree(num_vertices=2, height=2, nodes=[2, 2, 1])]
     """
     check_build(height, method)
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads must be at least 1, got {threads!r}")
+    if threads is not None:
+        check_at_least("threads", threads, 1)
     kept = None if cache is None else TreeCache(cache)
     whole = flatten(graphs, weight)
     if not whole.sizes.size:
         return []
-    return _build(whole, height, method, threads or _cores(), kept)
+    return _build_chunks(whole, height, method, threads or cpu_count(), kept)
 
 
-def _build(
+def _build_chunks(
     whole: Graphs,
     height: int,
     method: TreeMethod,
     threads: int,
     cache: TreeCache | None,
 ) -> list[CodingTree]:
-    """Build chunk after chunk in a pool of threads; the kernel releases the lock."""
+    """Build chunks on a pool of threads; the kernel releases the GIL."""
 
     def work(part: Graphs) -> Trees:
         key = content_key(part, height, method) if cache else ""
@@ -92,7 +94,7 @@ def _build(
 
     parts = [whole.part(*bounds) for bounds in _chunks(whole)]
     done: list[list[CodingTree]] = [[] for _ in parts]
-    # The largest first, so that no thread is left alone with it at the end.
+    # Largest first: started last, it would keep one thread busy while others idle.
     order = sorted(range(len(parts)), key=lambda k: -_cost(parts[k]).sum())
     pool = ThreadPoolExecutor(min(threads, len(parts)))
     try:
@@ -100,7 +102,7 @@ def _build(
         total = whole.sizes.size
         with tqdm(total=total, desc="Building trees", disable=None, leave=False) as bar:
             for future in as_completed(futures):
-                k = futures.pop(future)  # its arrays need not outlive it
+                k = futures.pop(future)  # frees its arrays early
                 done[k] = _split(future.result())
                 bar.update(len(done[k]))
     finally:
@@ -109,7 +111,7 @@ def _build(
 
 
 def _split(trees: Trees) -> list[CodingTree]:
-    """Take trees apart; each owns its memory, so that one can be saved alone."""
+    """Split trees; each owns its memory, so that saving one does not save all."""
     ends = trees.tree_ptr.tolist()
     return [
         CodingTree.trusted(
@@ -121,20 +123,13 @@ def _split(trees: Trees) -> list[CodingTree]:
 
 
 def _cost(graphs: Graphs) -> Ints:
-    """Edges and vertices of each graph."""
+    """Return the number of edges and vertices of each graph."""
     return graphs.sizes + np.diff(graphs.edge_ptr)
 
 
 def _chunks(whole: Graphs) -> list[tuple[int, int]]:
-    """Cut the data set into runs of graphs of about equal cost."""
+    """Return begin and end of runs of graphs of about equal cost."""
     cost = _cost(whole)
     number = (np.cumsum(cost) - cost) // CHUNK
     first = np.flatnonzero(np.diff(number, prepend=-1)).tolist()
     return list(pairwise([*first, cost.size]))
-
-
-def _cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

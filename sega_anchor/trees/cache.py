@@ -1,4 +1,4 @@
-"""TreeCache: a folder of finished coding trees, found again by what they encode."""
+"""TreeCache: a folder of coding trees, keyed by the content of their graphs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._kernels import Ints
 
 
 class Trees(NamedTuple):
-    """Many trees, one behind the other, as :func:`build.build_arrays` gives them."""
+    """Many trees, concatenated, as :func:`.build.build_arrays` returns them."""
 
     parent: Ints  # numbered within each tree
     level: Ints
@@ -28,17 +28,17 @@ class Trees(NamedTuple):
 
 
 def content_key(graphs: Iterable[NDArray[Any]], height: int, method: str) -> str:
-    """Return the name of the trees of these graphs: equal input, equal name.
+    """Return the key of the trees of these graphs: equal input, equal key.
 
     Args:
-        graphs: the arrays that :func:`build.build_arrays` takes.
+        graphs: the arrays that :func:`.build.build_arrays` takes.
         height: level of the roots.
         method: how the trees are built.
 
     Example:
         >>> graph = [np.array([[0], [1]]), np.array([0, 1]), np.array([2]), np.empty(0)]
-        >>> name = content_key(graph, 3, "paper")
-        >>> name.startswith("paper-3-"), name == content_key(graph, 4, "paper")
+        >>> key = content_key(graph, 3, "paper")
+        >>> key.startswith("paper-3-"), key == content_key(graph, 4, "paper")
         (True, False)
     """
     words = f"{build.BUILDER_VERSION} {method} {height}"
@@ -46,13 +46,13 @@ def content_key(graphs: Iterable[NDArray[Any]], height: int, method: str) -> str
 
 
 class TreeCache:
-    """Keeps trees in a folder, which any number of processes may share.
+    """Trees kept in a folder that any number of processes may share.
 
-    A file is whole or absent, and believed only if its checksum, its name and its
-    trees fit the graphs. The folder may be emptied at any time.
+    Files are written atomically, and one is used only if its checksum is right and it
+    holds trees of these graphs. The folder may be emptied at any time.
 
     Args:
-        folder: made if it does not exist.
+        folder: created if it does not exist.
 
     Raises:
         ValueError: if the folder cannot be written.
@@ -82,7 +82,7 @@ class TreeCache:
             ) from error
 
     def load(self, key: str, sizes: Ints, height: int) -> Trees | None:
-        """Return the trees kept under a key, or None; a bad file earns a warning.
+        """Return the trees kept under a key, or None; warn if the file is damaged.
 
         Args:
             key: from :func:`content_key`.
@@ -103,14 +103,14 @@ class TreeCache:
             return None
 
     def store(self, key: str, trees: Trees) -> None:
-        """Keep trees under a key; where that fails, warn once and keep no more."""
+        """Keep trees under a key; if that fails, warn once and keep no others."""
         if self._gave_up:
             return
         parts = {name: _narrow(part) for name, part in trees._asdict().items()}
         seal = np.frombuffer(_digest(key, parts.values()), np.uint8)
         path = self._path(key)
         try:
-            # No fsync: what a power cut leaves half written fails its checksum.
+            # No fsync: a file half written at a power cut fails its checksum.
             with tempfile.TemporaryDirectory(prefix=".", dir=self.folder) as temporary:
                 fresh = Path(temporary, path.name)
                 fresh.write_bytes(save({**parts, "seal": seal}))
@@ -139,7 +139,7 @@ def _read(content: bytes, key: str, sizes: Ints, height: int) -> Trees:
 
 
 def _fit(trees: Trees, sizes: Ints, height: int) -> bool:
-    """Whether these are trees of that height on graphs of those sizes."""
+    """Return whether these are trees of that height on graphs of those sizes."""
     parent, level, tree_ptr = trees
     nodes = np.diff(tree_ptr)
     if (
@@ -169,7 +169,7 @@ def _fit(trees: Trees, sizes: Ints, height: int) -> bool:
 
 
 def _narrow(array: Ints) -> NDArray[Any]:
-    """Return the same numbers in as few bytes as hold them."""
+    """Return the numbers in the smallest integer type that holds them."""
     bounds = (np.min_scalar_type(int(n)) for n in (array.min(), array.max()))
     return array.astype(np.promote_types(*bounds))
 

@@ -21,8 +21,8 @@ class CodingTree:
 
     Every tree node stands for the set of vertices below it. All vertices are at level
     0 and the root, the last node, is at level ``height``; nodes are sorted by level.
-    A branch that ended early is lengthened by unary nodes, which leaves the
-    structural entropy as it was.
+    Short branches are extended by unary nodes, which leaves the structural
+    entropy unchanged.
 
     Args:
         parent: LongTensor ``(num_tree_nodes,)``; the parent of each node, -1 at the
@@ -49,19 +49,22 @@ class CodingTree:
     level: Tensor
 
     def __post_init__(self) -> None:
-        """Refuse arrays that are not a tree with all vertices at level 0."""
+        """Check that the arrays describe a tree with all vertices at level 0."""
         parent, level = self.parent, self.level
         if parent.dim() != 1 or parent.shape != level.shape or parent.numel() < 2:
             raise ValueError(
                 "parent and level must be vectors of one length, at least 2, got "
                 f"shapes {tuple(parent.shape)} and {tuple(level.shape)}"
             )
-        above, height = parent.numpy(), level.numpy()  # torch is slow on few numbers
+        above, height = (
+            parent.numpy(),
+            level.numpy(),
+        )  # fast on small arrays
         root = len(above) - 1
-        behind = (above[:-1] > np.arange(root)).all() and above.max() <= root
-        if above[-1] != -1 or not behind:
+        ordered = (above[:-1] > np.arange(root)).all() and above.max() <= root
+        if above[-1] != -1 or not ordered:
             raise ValueError(
-                "each parent must stand behind its children and the last node must be "
+                "each parent must come after its children and the last node must be "
                 f"the root with parent -1, got {parent.tolist()}"
             )
         if height[0] != 0 or (height[above[:-1]] != height[:-1] + 1).any():
@@ -78,7 +81,7 @@ class CodingTree:
 
     @classmethod
     def trusted(cls, parent: Tensor, level: Tensor) -> CodingTree:
-        """Return a tree of tensors that are known to describe one, unchecked."""
+        """Return a tree of tensors that are known to be valid, without checks."""
         tree = object.__new__(cls)
         object.__setattr__(tree, "parent", parent)
         object.__setattr__(tree, "level", level)
@@ -86,7 +89,7 @@ class CodingTree:
 
     @property
     def num_vertices(self) -> int:
-        """Number of vertices of the graph, the nodes at level 0."""
+        """Number of vertices of the graph, which are the nodes at level 0."""
         return int((self.level == 0).sum())
 
     @property
@@ -138,8 +141,8 @@ class CodingTree:
         """Return the tree as nested lists of vertices, children by first vertex.
 
         Args:
-            names: what to write for each vertex, such as ``list(G)`` of a networkx
-                graph; default its number.
+            names: name of each vertex, such as ``list(G)`` of a networkx graph;
+                default its number.
 
         Raises:
             ValueError: if there are not as many names as vertices.

@@ -1,4 +1,4 @@
-"""Edge lists: graphs as text, one edge a line."""
+"""read_edge_list: a graph from a text file, one edge a line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EdgeList = tuple[Tensor, Tensor | None, list[str]]
 
 #: From a word that begins with # or % to the end of the line.
 _COMMENT = re.compile(rb"[#%](?<![^\s].)[^\n\r]*")
-#: Integers that are written otherwise than Python writes them, such as 007, +7, -0.
+#: Integers that Python would print differently, such as 007, +7, -0.
 _UNUSUAL = re.compile(rb"\s(?:\+|-?0[0-9]|-0)")
 _INTEGER = re.compile("-?[0-9]{1,1000}")
 
@@ -28,23 +28,21 @@ _INTEGER = re.compile("-?[0-9]{1,1000}")
 def read_edge_list(path: str | Path) -> EdgeList:
     r"""Read ``u v`` or ``u v weight`` lines; names of vertices may be any words.
 
-    Empty lines are skipped, and what follows a word that begins with # or %. Commas
-    count as blanks.
+    Empty lines are skipped. A word that begins with # or % starts a comment, up to the
+    end of the line. Commas count as spaces.
 
     Args:
-        path: a text file in UTF-8, as it is or compressed by gzip; ``"-"`` is standard
-            input.
+        path: a text file in UTF-8, gzipped or not; ``"-"`` is standard input.
 
     Returns:
         edge_index: LongTensor ``(2, num_edges)``.
         weight: ``(num_edges,)``, or None when no line has a third column.
-        names: the name of each vertex; integers are sorted by value, otherwise names
-            come in order of appearance.
+        names: the name of each vertex; sorted by value if all are integers, else in
+            order of appearance.
 
     Raises:
-        ValueError: naming the line, for a line of another shape or a weight that is
-            negative or no finite number; for a file that cannot be read or holds no
-            edges.
+        ValueError: naming the line, for a malformed line or a weight that is negative
+            or not finite; for a file that cannot be read or holds no edges.
 
     Example:
         >>> import tempfile, pathlib
@@ -63,7 +61,7 @@ def read_edge_list(path: str | Path) -> EdgeList:
             "the matrix to build_coding_tree"
         )
     content = _COMMENT.sub(b"", content.replace(b",", b" "))
-    return _integers(content) or _words(content, where)
+    return _parse_integers(content) or _parse_lines(content, where)
 
 
 def _content(path: str | Path, where: str) -> bytes:
@@ -77,8 +75,8 @@ def _content(path: str | Path, where: str) -> bytes:
     return content.removeprefix(b"\xef\xbb\xbf")
 
 
-def _integers(content: bytes) -> EdgeList | None:
-    """Read fast what holds integers in their usual form only; None for all else."""
+def _parse_integers(content: bytes) -> EdgeList | None:
+    """Parse a file of plain integers, fast; return None for any other file."""
     first = re.search(rb"\S[^\n\r]*", content)
     if not first or _UNUSUAL.search(b" " + first.group()) or _UNUSUAL.search(content):
         return None
@@ -87,7 +85,7 @@ def _integers(content: bytes) -> EdgeList | None:
         return None
     columns = [("u", np.int64), ("v", np.int64), ("weight", np.float64)][:width]
     try:
-        with warnings.catch_warnings():  # older NumPy only warns of 1.0 for 1
+        with warnings.catch_warnings():  # older NumPy only warns about 1.0 for 1
             warnings.simplefilter("error", DeprecationWarning)
             rows = np.loadtxt(_lines(content), columns, comments=None, ndmin=1)
     except (ValueError, DeprecationWarning):
@@ -101,8 +99,8 @@ def _integers(content: bytes) -> EdgeList | None:
     return edge_index, None if weight is None else torch.from_numpy(weight), names
 
 
-def _words(content: bytes, where: str) -> EdgeList:
-    """Read anything, line by line, and say which line is wrong."""
+def _parse_lines(content: bytes, where: str) -> EdgeList:
+    """Parse any file line by line; errors name the line."""
     index: dict[str, int] = {}
     ends, weights, width = array("q"), array("d"), 0
     try:
@@ -112,7 +110,7 @@ def _words(content: bytes, where: str) -> EdgeList:
                 continue
             width = width or len(words)
             if len(words) != width or not 2 <= width <= 3:
-                raise ValueError(f"{where}, line {number}: {_shape(words)}")
+                raise ValueError(f"{where}, line {number}: {_malformed(words)}")
             ends.append(index.setdefault(words[0], len(index)))
             ends.append(index.setdefault(words[1], len(index)))
             if width == 3:
@@ -135,7 +133,7 @@ def _lines(content: bytes) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8")
 
 
-def _shape(words: list[str]) -> str:
+def _malformed(words: list[str]) -> str:
     if len(words) in (2, 3):
         return "either all edges have a weight or none"
     return f"expected 'u v' or 'u v weight', got {' '.join(words)[:60]!r}"

@@ -5,26 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 from torch import Tensor
 
+from ..utils.checks import check_choice
 from ._as_edges import as_edges
+from ._kernels import Floats, Ints
 from .build import read_csr
 from .coding_tree import CodingTree
 
 if TYPE_CHECKING:
-    from ._as_edges import GraphLike as AnyGraph
+    from ._as_edges import GraphLike
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+EntropyForm = Literal["definition", "edges"]
 
 
 def structural_entropy(
     tree: CodingTree,
-    edge_index: AnyGraph,
+    edge_index: GraphLike,
     edge_weight: Tensor | None = None,
     *,
-    form: Literal["definition", "edges"] = "definition",
+    form: EntropyForm = "definition",
 ) -> float:
     r"""Return the structural entropy of a graph under a coding tree, in bits.
 
@@ -42,14 +42,14 @@ def structural_entropy(
         edge_index: LongTensor ``(2, num_edges)`` or another kind of graph, read as in
             :func:`~sega_anchor.build_coding_tree`.
         edge_weight: ``(num_edges,)``; default all 1.
-        form: which of the two equal forms is computed; ``"edges"`` sums over edges by
+        form: which side of the equation to compute; ``"edges"`` sums over edges by
             their lowest common ancestor.
 
     Returns:
         Bits; 0 for a graph without edges. No smoothing, unlike the released code.
 
     Raises:
-        ValueError: if an edge names a vertex that the tree lacks, and as in
+        ValueError: for an edge to a vertex that the tree lacks, and as in
             :func:`~sega_anchor.build_coding_tree`.
 
     Source: Li and Pan, "Structural information and dynamical complexity of networks",
@@ -64,8 +64,7 @@ def structural_entropy(
         >>> round(structural_entropy(tree, two_triangles), 6)
         1.699514
     """
-    if form not in ("definition", "edges"):
-        raise ValueError(f"form must be 'definition' or 'edges', got {form!r}")
+    check_choice("form", form, EntropyForm)
     n = tree.num_vertices
     edge_index, size, edge_weight = as_edges(edge_index, None, edge_weight)
     if size is not None and size != n:
@@ -113,7 +112,7 @@ def _by_edges(
     lca = ancestors[meet, row]
     volume = np.zeros(int(ancestors.max()) + 1)
     for nodes in ancestors[1:]:
-        # A level's groups are its own, so each pass fills other places.
+        # Each level has tree nodes of its own, so no entry is filled twice.
         volume += np.bincount(nodes, degree, minlength=volume.size)
-    held = degree[degree > 0]
-    return float(weight @ np.log2(volume[lca]) - held @ np.log2(held))
+    positive = degree[degree > 0]
+    return float(weight @ np.log2(volume[lca]) - positive @ np.log2(positive))

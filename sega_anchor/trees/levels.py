@@ -1,4 +1,4 @@
-"""TreeLevels: the coding trees of a batch, sliced by level for message passing."""
+"""Coding trees stored on a graph or batch, and sliced by level for message passing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from .. import _kernels
+from ._kernels import Ints
 
 REBUILD = (
     "The graph has changed since its tree was built. Apply the transform "
@@ -21,7 +22,7 @@ NO_TREE = f"tree_parent does not describe trees. {REBUILD}"
 
 @dataclass(frozen=True)
 class TreeLevels:
-    """Indices that carry sums from the vertices of a batch of trees up to the roots.
+    """Indices for message passing from the leaves of a batch of trees to the roots.
 
     Args:
         parents: one LongTensor ``(num_nodes_at_level,)`` for each level below the
@@ -45,16 +46,36 @@ def has_tree(data: Data) -> bool:
     return "tree_parent" in data and "tree_level" in data
 
 
+def parent_offsets(parent: Ints, tree_ptr: Ints | None = None) -> Ints:
+    """Return the position of each node's parent minus its own, 0 at the roots.
+
+    Unlike parents numbered within a tree, offsets can be concatenated into a batch and
+    sliced out of it unchanged.
+
+    Args:
+        parent: ``(num_tree_nodes,)``, numbered within each tree, -1 at the roots.
+        tree_ptr: ``(num_trees + 1,)``, where the nodes of each tree begin; default: a
+            single tree.
+
+    Example:
+        >>> parent_offsets(np.array([2, 2, -1, 2, 2, -1]), np.array([0, 3, 6]))
+        array([2, 1, 0, 2, 1, 0])
+    """
+    position = np.arange(len(parent))
+    if tree_ptr is not None:
+        position -= np.repeat(tree_ptr[:-1], np.diff(tree_ptr))
+    return np.where(parent < 0, 0, parent - position)
+
+
 def tree_levels(data: Data, height: int) -> TreeLevels:
     """Slice the trees that a graph or batch carries by level.
 
-    A tree rides as two vectors, :obj:`tree_level` and :obj:`tree_parent`; the latter
-    says how many places behind a node its parent stands (0 at the root), so that plain
-    concatenation batches trees and plain slicing takes them apart again.
+    A tree is stored as two vectors: ``tree_level``, and ``tree_parent`` as
+    :func:`parent_offsets` gives it.
 
     Args:
-        data: a graph or batch that went through ``AddCodingTree``.
-        height: the level of the roots that the caller expects.
+        data: a graph or batch from ``AddCodingTree``.
+        height: expected level of the roots.
 
     Returns:
         The levels, vertices in the order of ``data.x``.
@@ -103,7 +124,7 @@ def _slice_on_cpu(level: Tensor, offset: Tensor, height: int) -> TreeLevels:
 
 
 def _slice_anywhere(level: Tensor, offset: Tensor, height: int) -> TreeLevels:
-    """Slice trees with torch alone, on any device."""
+    """Slice trees with torch operations, on any device."""
     nodes = [(level == i).nonzero().view(-1) for i in range(height + 1)]
     if sum(at.numel() for at in nodes) < level.numel() or not nodes[-1].numel():
         raise ValueError(_wrong_height(level, height))
@@ -131,7 +152,7 @@ def _wrong_height(level: Tensor, height: int) -> str:
 
 
 def _check_sizes(data: Data, levels: TreeLevels) -> None:
-    """Refuse trees that do not stand on the graphs they came with."""
+    """Raise ValueError unless each tree has the leaves that its graph has nodes."""
     vertices = torch.bincount(levels.graphs[0], minlength=levels.num_graphs)
     sizes = _graph_sizes(data)
     if vertices.shape != sizes.shape or not torch.equal(vertices, sizes):

@@ -1,4 +1,4 @@
-"""AddCodingTree and AddRandomTree: give each graph its tree, as PyG transforms."""
+"""AddCodingTree and AddRandomTree: PyG transforms that attach trees to graphs."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from torch_geometric.data.storage import GlobalStorage
 from torch_geometric.transforms import BaseTransform
 from typing_extensions import override
 
+from ..utils.checks import check_at_least
 from . import _kernels
 from ._flatten import one_by_one
 from .build import TreeMethod, build_coding_tree, check_build
 from .build_many import Folder, build_coding_trees
 from .coding_tree import CodingTree
+from .levels import parent_offsets
 
-# PyG registers Data itself, but not the plain containers inside a saved graph, which
-# torch.load(weights_only=True) needs as well.
+# torch.load(weights_only=True) needs these containers of a saved graph; PyG registers
+# only Data itself.
 torch.serialization.add_safe_globals([DataEdgeAttr, DataTensorAttr, GlobalStorage])
 
 
 class AddTree(BaseTransform, ABC):  # type: ignore[misc]
-    """Base of the transforms that give a graph, or each graph of a batch, a tree.
+    """Base of the transforms that attach a tree to a graph or to each graph of a batch.
 
-    The tree rides as :obj:`data.tree_parent` (how many places behind each tree node
-    its parent stands, 0 at the root) and :obj:`data.tree_level`, both
-    ``(num_tree_nodes,)``. They survive batching, un-batching, caching and saving as
-    plain tensors of a plain ``Data``. To write another one, define ``height``,
-    ``tree`` and ``__repr__``.
+    The tree is stored as ``data.tree_parent`` (see
+    :func:`~sega_anchor.trees.levels.parent_offsets`) and ``data.tree_level``, both
+    ``(num_tree_nodes,)``: plain tensors, which survive batching, un-batching, caching
+    and saving. A subclass defines ``height``, ``tree`` and ``__repr__``.
     """
 
     height: int
@@ -52,12 +53,12 @@ class AddTree(BaseTransform, ABC):  # type: ignore[misc]
         threads: int | None = None,
         cache: Folder | None = None,
     ) -> list[Data]:
-        """Attach trees to a whole data set, of which each graph is read once.
+        """Attach trees to a whole data set; each graph is read once.
 
         Args:
-            graphs: graphs or a PyG data set; left as they are.
-            threads: as in :func:`~sega_anchor.build_coding_trees`, for transforms that
-                can use them.
+            graphs: graphs or a PyG data set; not modified.
+            threads: as in :func:`~sega_anchor.build_coding_trees`; ignored by
+                transforms that cannot use it.
             cache: likewise.
 
         Returns:
@@ -67,7 +68,7 @@ class AddTree(BaseTransform, ABC):  # type: ignore[misc]
 
     @override
     def forward(self, data: Data) -> Data:
-        """Attach the tree; a batch gets one for each of its graphs."""
+        """Attach the tree, or one tree for each graph of a batch."""
         if "batch" in data and data.batch is not None:
             return self._batch(data)
         return attach(data, self.tree(data))
@@ -104,7 +105,7 @@ class AddCodingTree(AddTree):
         weight: name of an edge attribute that holds edge weights; default: unweighted.
 
     Raises:
-        ValueError: for a height, a method or weights that cannot be used.
+        ValueError: for an invalid height, method or weight.
 
     Example:
         >>> data = Data(edge_index=torch.tensor([[0, 1, 2], [1, 2, 3]]), num_nodes=4)
@@ -149,7 +150,7 @@ class AddCodingTree(AddTree):
     ) -> list[Data]:
         """Attach trees to a whole data set, built on all cores.
 
-        Each graph gets the tree that the transform gives it alone; see
+        The trees are those that the transform gives graph by graph; see
         :func:`~sega_anchor.build_coding_trees` for arguments and errors.
 
         Example:
@@ -157,7 +158,7 @@ class AddCodingTree(AddTree):
             >>> AddCodingTree(height=2).map([path, path])[1].tree_level
             tensor([0, 0, 0, 1, 1, 2])
         """
-        if type(self) is not AddCodingTree:  # may build other trees
+        if type(self) is not AddCodingTree:  # a subclass may build other trees
             return super().map(graphs)
         seen = [copy.copy(data) for data in one_by_one(graphs)]
         trees = build_coding_trees(
@@ -182,16 +183,16 @@ class AddCodingTree(AddTree):
 class AddRandomTree(AddTree):
     r"""Attach a randomly balanced tree: the paper's RBBT ablation.
 
-    The vertices are put in random order and cut into ``branching`` parts of equal size
-    (within one), each part again, until level 1. The paper names a "randomly balanced
+    The vertices are shuffled and split into ``branching`` parts whose sizes differ by
+    at most one, each part again, down to level 1. The paper names a "randomly balanced
     binary tree with height two" and publishes no code: two groups of random vertices
-    is our reading. The tree depends on the seed and on the graph, not on the order in
-    which graphs come.
+    is our reading. The tree depends on the seed and the graph only, not on the order of
+    the graphs.
 
     Args:
         height: level of the root, at least 2. (default: :obj:`2`)
         seed: a non-negative integer. (default: :obj:`0`)
-        branching: parts at each cut, at least 2. (default: :obj:`2`)
+        branching: parts at each split, at least 2. (default: :obj:`2`)
 
     Raises:
         ValueError: for a height or branching below 2 or a negative seed.
@@ -204,8 +205,7 @@ class AddRandomTree(AddTree):
 
     def __init__(self, height: int = 2, seed: int = 0, branching: int = 2) -> None:
         check_build(height, "authors")
-        if branching < 2:
-            raise ValueError(f"branching must be at least 2, got {branching!r}")
+        check_at_least("branching", branching, 2)
         if seed < 0:
             raise ValueError(f"seed must not be negative, got {seed!r}")
         self.height = height
@@ -237,15 +237,17 @@ class AddRandomTree(AddTree):
 
 
 def attach(data: Data, tree: CodingTree) -> Data:
-    """Store a tree on its graph (see :func:`~sega_anchor.trees.levels.tree_levels`)."""
+    """Store a tree on its graph, see :func:`~sega_anchor.trees.levels.tree_levels`.
+
+    Raises:
+        ValueError: for a tree of another number of vertices.
+    """
     if tree.num_vertices != data.num_nodes:
         raise ValueError(
             f"the tree has {tree.num_vertices} leaves, but the graph has "
             f"{data.num_nodes} nodes: build the tree from this graph"
         )
-    place = torch.arange(tree.parent.numel())
-    offset = tree.parent - place
-    offset[-1] = 0
+    offset = torch.from_numpy(parent_offsets(tree.parent.numpy()))
     device = data.edge_index.device if data.edge_index is not None else None
     data.tree_parent = offset.to(device)
     data.tree_level = tree.level.to(device)

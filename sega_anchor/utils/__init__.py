@@ -1,10 +1,11 @@
-"""What every folder may use: sums, files and checks."""
+"""Helpers for all folders: sums, files and checks."""
 
 from .checks import check_at_least as check_at_least
 from .checks import check_choice as check_choice
 from .checks import check_positive as check_positive
 from .files import file_digest as file_digest
 from .files import write_atomically as write_atomically
+from .scatter import num_graphs as num_graphs
 from .scatter import pool as pool
 from .scatter import prefix_sum as prefix_sum
 from .scatter import sum_neighbours as sum_neighbours
@@ -16,6 +17,7 @@ __all__ = [
     "check_choice",
     "check_positive",
     "file_digest",
+    "num_graphs",
     "pool",
     "prefix_sum",
     "sum_neighbours",

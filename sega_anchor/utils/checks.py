@@ -43,11 +43,12 @@ def check_at_least(name: str, value: float, least: float) -> None:
 
 
 def check_positive(config: Any, *names: str) -> None:
-    """Raise ValueError unless the named fields are positive numbers.
+    """Raise ValueError unless the named fields are positive numbers, or left open.
 
     Raises:
-        ValueError: naming the first that is not.
+        ValueError: naming the first that is neither positive nor None.
     """
     for name in names:
-        if not getattr(config, name) > 0:
-            raise ValueError(f"{name} must be positive, got {getattr(config, name)!r}")
+        value = getattr(config, name)
+        if value is not None and not value > 0:
+            raise ValueError(f"{name} must be positive, got {value!r}")

@@ -32,6 +32,6 @@ def file_digest(path: str | Path) -> str:
         ValueError: if there is no such file.
     """
     if not Path(path).is_file():
-        raise ValueError(f"there is no SMILES file {str(path)!r}")
+        raise ValueError(f"there is no file {str(path)!r}")
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

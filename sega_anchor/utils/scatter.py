@@ -1,7 +1,8 @@
-"""Sums over neighbours and over the rows of a group, what message passing is made of.
+"""Sums over neighbours and over groups of rows, the building blocks of message passing.
 
-On a CPU they run without a vector per edge: the messages of a batch of dense graphs are
-a hundred times larger than its nodes, and writing them was most of a training step.
+On a CPU, compiled kernels add without storing a message per edge. In a batch of dense
+graphs messages are a hundred times larger than nodes, and writing them took most of a
+training step.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd import Function
+from torch_geometric.data import Data
 from torch_geometric.utils import scatter
 
 from .. import _kernels
 
 
 def prefix_sum(count: Tensor) -> Tensor:
-    """Return the sum of what comes before each entry, and of everything.
+    """Return the sum of all entries before each one, and the total.
 
     Example:
         >>> prefix_sum(torch.tensor([2, 3]))
@@ -31,7 +33,7 @@ def sum_rows(x: Tensor, index: Tensor, num_rows: int) -> Tensor:
 
     .. math:: y_g = \sum_{i : index_i = g} x_i
 
-    Adds in the order of the rows, so the same bits come with any number of threads.
+    Rows are added in order, so results are the same bits for any number of threads.
 
     Args:
         x: ``(n, channels)``.
@@ -39,8 +41,8 @@ def sum_rows(x: Tensor, index: Tensor, num_rows: int) -> Tensor:
         num_rows: number of groups.
 
     Raises:
-        ValueError: if there are more or fewer indices than rows; on a CPU also if an
-            index names no group.
+        ValueError: if the number of indices is not that of rows; on a CPU also for an
+            index that is not a group.
 
     Example:
         >>> x = torch.tensor([[1.0], [2.0], [4.0]])
@@ -67,7 +69,7 @@ def pool(
     Args:
         x: ``(num_nodes, channels)``.
         graph: the graph of each node, ``(num_nodes,)``; None if there is one graph.
-        num_graphs: how many; default as many as ``graph`` names.
+        num_graphs: number of graphs; default ``graph.max() + 1``.
         mean: divide by the number of nodes; a graph without nodes gets 0.
 
     Returns:
@@ -88,8 +90,13 @@ def pool(
     return total / count.to(total.dtype).unsqueeze(1)
 
 
+def num_graphs(data: Data) -> int:
+    """Return the number of graphs of a batch, 1 for a single graph."""
+    return int(data.num_graphs) if "batch" in data else 1
+
+
 def take_rows(x: Tensor, index: Tensor) -> Tensor:
-    """Return rows of x; the gradient is :func:`sum_rows` of the gradients.
+    """Return rows of x; the gradient is the :func:`sum_rows` of gradients.
 
     Example:
         >>> take_rows(torch.tensor([[1.0], [2.0]]), torch.tensor([1, 1])).view(-1)
@@ -114,8 +121,8 @@ def sum_neighbours(
         edge_weight: ``(num_edges,)``; default 1.
 
     Raises:
-        ValueError: if there are more or fewer weights than edges; on a CPU also if an
-            edge names no node.
+        ValueError: if the number of weights is not that of edges; on a CPU also for an
+            edge to a node that does not exist.
 
     Example:
         >>> edge_index = torch.tensor([[0, 1], [2, 2]])
@@ -129,8 +136,8 @@ def sum_neighbours(
             f"got {tuple(edge_weight.shape)}"
         )
     if _compiled(x) and edge_weight is None:
-        near: Tensor = _SumNeighbours.apply(x, source, target)  # type: ignore[no-untyped-call]
-        return near
+        plain: Tensor = _SumNeighbours.apply(x, source, target)  # type: ignore[no-untyped-call]
+        return plain
     if _compiled(x) and edge_weight is not None and edge_weight.dtype == x.dtype:
         weighted: Tensor = _SumWeighted.apply(x, source, target, edge_weight)  # type: ignore[no-untyped-call]
         return weighted
@@ -142,10 +149,9 @@ def sum_neighbours(
 
 
 def _compiled(x: Tensor) -> bool:
-    """Whether the compiled kernels take this matrix."""
-    kind = x.dtype in (torch.float32, torch.float64)
-    plain = kind and x.device.type == "cpu" and x.dim() == 2
-    return plain and not torch.compiler.is_compiling()
+    """Return whether the compiled kernels can add rows of this matrix."""
+    matrix = x.dtype in (torch.float32, torch.float64) and x.dim() == 2
+    return matrix and x.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
 def _add(num_rows: int, x: Tensor, to: Tensor, of: Tensor) -> Tensor:
@@ -173,15 +179,14 @@ def _array(x: Tensor) -> Any:
     return x.detach().contiguous().numpy()
 
 
-# Each backward is made of the functions above, so that it can be differentiated too.
+# Each backward calls the differentiable functions above, for second derivatives.
 
 
 class _SumRows(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, index: Tensor, num_rows: int) -> Tensor:
         ctx.save_for_backward(index)
-        place = torch.arange(len(index))
-        return _add(num_rows, x, index, place)
+        return _add(num_rows, x, index, torch.arange(len(index)))
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:

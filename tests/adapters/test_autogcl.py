@@ -346,9 +346,10 @@ def test_default_anchor_and_published_values() -> None:
     for anchored in (False, True):
         published = autogcl.AutoGCL.published(config, anchored)
         assert (published.epochs, published.evaluate_at) == (30, (10, 20, 30))
-        assert (published.degree, published.count) == ("both", True)
-        assert (published.attributes, published.shuffle) == (True, True)
-        assert (published.batch_size, published.loops) == (128, 0)
+        features = published.features
+        assert (features.degree, features.raw_degree) == ("both", True)
+        assert (features.attributes, features.loops) == (True, 0)
+        assert (published.batch_size, published.shuffle) == (128, True)
         assert published.choice == "test"
 
 

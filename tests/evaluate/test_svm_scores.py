@@ -231,8 +231,8 @@ def test_tensors_and_class_names_give_the_same_numbers() -> None:
         ({"only": [10]}, "from 0 to 9"),
         ({"only": []}, "from 0 to 9"),
         ({"costs": [0.0]}, "costs must be positive"),
-        ({"classifier": "poly"}, "classifier must be rbf or linear, got 'poly'"),
-        ({"folding": "odd"}, "folding must be stratified or plain, got 'odd'"),
+        ({"classifier": "poly"}, "classifier must be 'rbf' or 'linear', got 'poly'"),
+        ({"folding": "odd"}, "folding must be 'stratified' or 'plain', got 'odd'"),
         ({"folding": "plain", "holdout": True}, "holdout needs folding='strat"),
     ],
 )

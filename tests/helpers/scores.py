@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 #: Where runs look the scores up.
-SVM_SCORES = "sega_anchor.protocols.unsupervised._training.svm_scores"
+SVM_SCORES = "sega_anchor.protocols.unsupervised._evaluation.svm_scores"
 
 
 def quick_scores(

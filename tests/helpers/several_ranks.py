@@ -16,7 +16,7 @@ from unittest.mock import patch
 import torch
 
 from sega_anchor.cli import main
-from sega_anchor.distributed import Place, session
+from sega_anchor.distributed import is_main, process_group
 from sega_anchor.loader import PackedLoader
 from tests.helpers import fixed_views
 from tests.helpers.paths import EXAMPLES
@@ -30,16 +30,16 @@ COMMANDS = {
 }
 
 
-def measure(place: Place) -> None:
+def measure() -> None:
     """Measure every method on this rank's part of a batch."""
     found = {}
     with fixed_views.without_chance():
         for name, model in fixed_views.models():
             model.share()
             graphs = fixed_views.graphs()
-            (batch,) = PackedLoader(graphs, 9, rank=place.rank, ranks=place.ranks)
+            (batch,) = PackedLoader(graphs, 9)
             found[name] = fixed_views.measured(model, batch)
-    if place.is_main:
+    if is_main():
         torch.save(found, "found.pt")
 
 
@@ -50,19 +50,19 @@ def example() -> int:
     return 0
 
 
-def keep(name: str, place: Place, work: Callable[[], int]) -> None:
+def keep(name: str, work: Callable[[], int]) -> None:
     """Write down the status of some work and what rank 0 said."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         status = work()
-    if place.is_main:
+    if is_main():
         said = {"status": status, "out": out.getvalue(), "err": err.getvalue()}
         Path(f"{name}.json").write_text(json.dumps(said))
 
 
 if __name__ == "__main__":
-    with session("cpu") as joined, patch(SVM_SCORES, quick_scores):
-        measure(joined)
-        keep("example", joined, example)
+    with process_group("cpu"), patch(SVM_SCORES, quick_scores):
+        measure()
+        keep("example", example)
         for command, words in COMMANDS.items():
-            keep(command, joined, partial(main, words.split()))
+            keep(command, partial(main, words.split()))

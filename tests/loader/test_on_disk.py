@@ -104,7 +104,7 @@ def test_gzip_and_plain_lists_are_read(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_packed_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="there is no SMILES file"):
+    with pytest.raises(ValueError, match="there is no file"):
         pack_smiles(tmp_path / "a.csv", tmp_path / "out")
     (tmp_path / "a.csv").write_text("name\nCC\n")
     with pytest.raises(ValueError, match="no column 'smiles'"):

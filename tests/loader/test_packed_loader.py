@@ -111,7 +111,7 @@ def test_shards_joined_are_the_batches(
     how = {"shuffle": shuffle, "sampler": sampler}
     (whole, *loaders) = [
         PackedLoader(
-            PACKED, batch_size, rank=rank, ranks=of, generator=seeded(many), **how
+            PACKED, batch_size, rank=rank, world_size=of, generator=seeded(many), **how
         )
         for rank, of in [(0, 1), *((rank, ranks) for rank in range(ranks))]
     ]
@@ -131,7 +131,7 @@ def test_shards_joined_are_the_batches(
 
 
 def test_shards_are_neighbours() -> None:
-    first, second = (PackedLoader(PACKED, 10, rank=i, ranks=2) for i in (0, 1))
+    first, second = (PackedLoader(PACKED, 10, rank=i, world_size=2) for i in (0, 1))
     # Three graphs are too few for two ranks: they join the ten before.
     assert numbers(first) == [[0, 1, 2, 3, 4], [10, 11, 12, 13, 14, 15, 16]]
     assert numbers(second) == [[5, 6, 7, 8, 9], [17, 18, 19, 20, 21, 22]]
@@ -143,11 +143,23 @@ def test_shards_are_neighbours() -> None:
         ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
         ({"batch_size": -3}, "batch_size must be at least 1, got -3"),
         ({"rank": 1}, "rank must be from 0 to 0, got 1"),
-        ({"batch_size": 8, "rank": -1, "ranks": 2}, "rank must be from 0 to 1, got -1"),
-        ({"batch_size": 8, "rank": 2, "ranks": 2}, "rank must be from 0 to 1, got 2"),
-        ({"batch_size": 5, "ranks": 3}, "batch_size is 5 for 3 ranks: give each at le"),
-        ({"batch_size": 60, "ranks": 12}, "too few graphs for 12 ranks: give 2 each"),
-        ({"batch_size": 9, "ranks": 2, "sampler": [1, 2, 3]}, "too few graphs for 2"),
+        (
+            {"batch_size": 8, "rank": -1, "world_size": 2},
+            "rank must be from 0 to 1, got -1",
+        ),
+        (
+            {"batch_size": 8, "rank": 2, "world_size": 2},
+            "rank must be from 0 to 1, got 2",
+        ),
+        (
+            {"batch_size": 5, "world_size": 3},
+            "at least 6, got 5 for 3 ranks: give each at",
+        ),
+        ({"batch_size": 60, "world_size": 12}, "too few graphs for 12 ranks"),
+        (
+            {"batch_size": 9, "world_size": 2, "sampler": [1, 2, 3]},
+            "too few graphs for 2",
+        ),
         ({"sampler": [1], "shuffle": True}, "either a sampler or shuffle=True, not bo"),
     ],
 )
@@ -166,7 +178,7 @@ def test_graphs_that_do_not_pack_are_refused() -> None:
 
 
 def test_the_loader_says_what_it_is() -> None:
-    loader = PackedLoader(PACKED, 8, rank=1, ranks=2)
+    loader = PackedLoader(PACKED, 8, rank=1, world_size=2)
     assert repr(loader) == (
         "PackedLoader(23 graphs, batch_size=8, device='cpu', rank=1 of 2)"
     )

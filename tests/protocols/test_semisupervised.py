@@ -111,6 +111,29 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(
     assert not list(tmp_path.glob("*.state"))
 
 
+def test_a_kill_at_the_write_of_the_record_repeats_no_fold(
+    dataset, tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {**FEW, "pretraining": "none", "folds": 4, "results": str(tmp_path)}
+    scored, plain = [], _run.accuracy
+
+    def count(outputs, labels):
+        scored.append(1)
+        return plain(outputs, labels)
+
+    def killed(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_run, "accuracy", count)
+    with monkeypatch.context() as patched:
+        patched.setattr("sega_anchor.report.Record.save", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(dataset, **options)
+    run(dataset, **options)
+    assert len(scored) == 4 * FEW["epochs"]
+    assert not list(tmp_path.glob("*.state*"))
+
+
 def test_an_interrupted_fold_goes_on_to_the_same_bits(
     dataset, tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,7 +156,7 @@ def test_an_interrupted_fold_goes_on_to_the_same_bits(
     for part in whole.curves:
         assert (whole.curves[part] == resumed.curves[part]).all()
     # And what is finished is only read.
-    monkeypatch.setattr(_run, "finetune", None)
+    monkeypatch.setattr(_run, "run_finetuning", None)
     again = run(dataset, results=str(tmp_path), **options)
     assert (again.curves["test"] == whole.curves["test"]).all()
 
@@ -164,10 +187,10 @@ def test_the_anchor_is_the_only_difference(dataset) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"pretraining": "segaa"}, "pretraining must be 'none' or 'graphcl' or 'sega'"),
+        ({"pretraining": "segaa"}, "pretraining must be 'none', 'graphcl' or 'sega'"),
         ({"label_rate": 0.3}, "label_rate must be one part in a whole number"),
         ({"label_rate": 0.0}, "label_rate must be one part in a whole number"),
-        ({"augmentation": "dnode"}, "choose one of dnodes"),
+        ({"augmentation": "dnode"}, "augmentation must be 'dnodes'"),
         ({"height": 1}, "height must be an integer of at least 2"),
         ({"batch_size": 1}, "batch_size must be at least 2"),
         ({"pretrain_lr": -1.0}, "pretrain_lr must be positive"),

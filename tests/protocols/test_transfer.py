@@ -12,7 +12,7 @@ from torch_geometric.data import Data
 
 from sega_anchor.backbones import MoleculeGIN
 from sega_anchor.protocols import transfer
-from sega_anchor.protocols.transfer import _finetune
+from sega_anchor.protocols.transfer import _finetune, _pretrain
 from sega_anchor.training.contrast import Contrast
 from tests.helpers.proteins import write_proteins
 
@@ -140,6 +140,39 @@ def test_an_interrupted_fine_tuning_goes_on_to_the_same_bits(
     resumed = transfer.finetune(labelled_file, results=str(tmp_path / "r"), **options)
     for part in whole.curves:
         assert (whole.curves[part] == resumed.curves[part]).all()
+    assert left[0] == -9  # two seeds, two epochs, three steps: none is made twice
+    assert not list((tmp_path / "r").glob("*.state*"))
+
+
+def killed(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_kill_at_the_write_of_the_record_repeats_no_fine_tuning(
+    labelled_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {**SMALL, **FINETUNE, "seeds": 1, "results": str(tmp_path / "r")}
+    with monkeypatch.context() as patched:
+        patched.setattr("sega_anchor.report.Record.save", killed)
+        with pytest.raises(KeyboardInterrupt):
+            transfer.finetune(labelled_file, **options)
+    monkeypatch.setattr(_finetune, "masked_loss", killed)
+    found = transfer.finetune(labelled_file, **options)
+    assert found.curves["test"].shape == (1, 1, 2)
+
+
+def test_a_kill_at_the_write_of_the_checkpoint_repeats_no_pretraining(
+    smiles_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {**PRETRAIN, "checkpoints": ()}
+    whole = load_file(transfer.pretrain(smiles_file, tmp_path / "whole", **options))
+    with monkeypatch.context() as patched:
+        patched.setattr(_pretrain, "save_encoder", killed)
+        with pytest.raises(KeyboardInterrupt):
+            transfer.pretrain(smiles_file, tmp_path / "killed", **options)
+    monkeypatch.setattr(Contrast, "step", killed)
+    found = load_file(transfer.pretrain(smiles_file, tmp_path / "killed", **options))
+    assert all(torch.equal(whole[name], found[name]) for name in whole)
 
 
 def test_masked_loss_ignores_what_is_missing() -> None:
@@ -206,7 +239,7 @@ def test_pretraining_refuses_values_before_any_work(
 def test_files_that_cannot_be_used_are_refused(
     smiles_file: Path, labelled_file: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(ValueError, match="there is no SMILES file"):
+    with pytest.raises(ValueError, match="there is no file"):
         transfer.pretrain(tmp_path / "missing.csv", tmp_path / "out", **PRETRAIN)
     nameless = tmp_path / "nameless.csv"
     nameless.write_text("id,name\n1,a\n")

@@ -267,7 +267,10 @@ def labelled(count: int, classes: int = 2) -> list[Data]:
         (lambda: run("synthetic", max_degree=-1), "max_degree must not be negative"),
         (lambda: run("synthetic", device="gpu7"), "device must be a name .* 'gpu7'"),
         (lambda: graphcl.Config(height=1), "height must be an integer"),
-        (lambda: graphcl.Config(augmentation="drop"), "name is 'drop'"),
+        (
+            lambda: graphcl.Config(augmentation="drop"),
+            "augmentation must be .* got 'drop'",
+        ),
         (lambda: graphcl.Config(strength=2.0), "ratio is 2.0"),
         (lambda: graphcl.Config(lr=0), "lr must be positive, got 0"),
         (lambda: graphcl.Config(temperature=-1), "temperature must be positive"),

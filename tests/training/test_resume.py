@@ -78,13 +78,13 @@ def told(result: Result) -> Any:
 def test_an_interrupted_run_goes_on_to_the_same_bits(
     name: str, anchor: bool, dataset, tmp_path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(state, "EVERY", 0.0)  # after every epoch
+    monkeypatch.setattr(state, "EVERY", 0.0)  # after every step
     whole = run(dataset, name, anchor, None)
     made = interrupt(monkeypatch, after=10)  # in the fourth epoch of three steps
     with pytest.raises(KeyboardInterrupt):
         run(dataset, name, anchor, tmp_path)
     again = run(dataset, name, anchor, tmp_path)
-    assert len(made) == 10 + 1 + 3  # the fourth epoch alone is trained again
+    assert len(made) == 10 + 1 + 2  # no step is made twice
     assert told(again) == told(whole)
     for key, embedding in whole.embeddings.items():
         assert torch.equal(again.embeddings[key], embedding)
@@ -130,7 +130,7 @@ def test_a_damaged_state_is_refused_and_the_one_before_used(
     path.write_bytes(bad[damage])
     with pytest.warns(UserWarning, match="is no state of this training"):
         again = run(dataset, "graphcl", True, tmp_path, evaluate_at=())
-    assert len(made) == 10 + 1 + 6  # the third epoch as well
+    assert len(made) == 10 + 1 + 3  # one step more
     assert told(again) == told(whole)
 
 
@@ -165,16 +165,22 @@ def test_weights_are_kept_with_their_configuration(dataset, tmp_path) -> None:
     assert result.embeddings["GT"].shape == (45, 2 * method.encoder.out_channels)
 
 
-def test_a_kill_before_the_record_is_written_costs_no_training(
-    dataset, tmp_path, monkeypatch
+@pytest.mark.parametrize("moment", ["save_embeddings", "save"])
+def test_a_kill_at_the_write_of_the_record_costs_no_training(
+    moment: str, dataset, tmp_path, monkeypatch
 ) -> None:
+    whole = run(dataset, "graphcl", True, None, evaluate_at=())
+
     def killed(*_: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("sega_anchor.report.Record.save_embeddings", killed)
+        patched.setattr(f"sega_anchor.report.Record.{moment}", killed)
         with pytest.raises(KeyboardInterrupt):
-            run(dataset, "graphcl", True, tmp_path, evaluate_at=(4,))
-    made = interrupt(monkeypatch, after=10**6)
-    run(dataset, "graphcl", True, tmp_path, evaluate_at=(4,))
+            run(dataset, "graphcl", True, tmp_path, evaluate_at=())
+    made = interrupt(monkeypatch, after=0)
+    again = run(dataset, "graphcl", True, tmp_path, evaluate_at=())
     assert not made
+    assert told(again) == told(whole)
+    assert torch.equal(again.embeddings["GT"], whole.embeddings["GT"])
+    assert not list(tmp_path.glob("*.state*"))

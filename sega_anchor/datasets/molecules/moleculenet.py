@@ -1,12 +1,10 @@
-"""The molecule sets of MoleculeNet, and any other table of SMILES and 0/1 labels."""
+"""load_molecules: sets of MoleculeNet and other tables of SMILES and 0/1 labels."""
 
 from __future__ import annotations
 
-import http.client
-import os
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,25 +13,23 @@ from torch import Tensor
 from torch_geometric.data import Data
 from tqdm import tqdm
 
-from .._files import archive_folder, data_root, download
+from .._files import AnyPath, archive_folder, data_root, download
 from .smiles import as_data, find_smiles_column, molecule_arrays, read_table
 
 _URL = "https://deepchemdata.s3-us-west-1.amazonaws.com/datasets/"
 _ARCHIVES = "SEGA_ANCHOR_MOLECULES"
 _LABELS = {"": float("nan"), "0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0}
 
-_Path = str | os.PathLike[str]
-
 
 @dataclass(frozen=True)
 class MoleculeSource:
-    """Where a set of MoleculeNet is found and how its table is read.
+    """The file of a MoleculeNet set and the columns of its table.
 
-    Attributes:
-        file: Name of DeepChem's public copy.
-        smiles: The column of SMILES strings.
-        tasks: The columns of labels; if empty, all but ``smiles`` and ``other``.
-        other: Columns that are no tasks.
+    Args:
+        file: name of DeepChem's public copy.
+        smiles: column of SMILES strings.
+        tasks: columns of labels; default all but ``smiles`` and ``other``.
+        other: columns that are not tasks.
     """
 
     file: str
@@ -43,12 +39,12 @@ class MoleculeSource:
 
     @property
     def stem(self) -> str:
-        """The name of the file without its endings."""
+        """Name of the file without extensions."""
         return self.file.partition(".")[0]
 
     @property
     def url(self) -> str:
-        """Where the file is downloaded from."""
+        """Address of the file."""
         return _URL + self.file
 
 
@@ -67,17 +63,17 @@ MOLECULENET = {
 
 @dataclass(frozen=True, eq=False)
 class MoleculeSet:
-    """Molecules with a label, or none, for each of some binary tasks.
+    """Molecules with labels of binary tasks, some of which may be missing.
 
-    Attributes:
-        name: Name of the set, or of its file.
-        smiles: The SMILES strings of the N molecules, as the file has them.
-        graphs: Their graphs, see :class:`~.smiles.MoleculeArrays`, each with its
-            labels ``y`` of shape ``(1, tasks)``.
-        labels: 0, 1 or NaN where there is none, ``(N, tasks)``, float.
-        tasks: The names of the tasks.
-        skipped: Row number (1 below the header), SMILES string and reason of each
-            row that gave no graph.
+    Args:
+        name: name of the set or of its file.
+        smiles: SMILES strings of the N molecules, as in the file.
+        graphs: their graphs, see :class:`.MoleculeArrays`, with labels ``y``
+            ``(1, tasks)``.
+        labels: 0, 1, or NaN if missing, float ``(N, tasks)``.
+        tasks: names of the tasks.
+        skipped: row number (1 is the first below the header), SMILES string and reason
+            of each row without a graph.
     """
 
     name: str
@@ -93,46 +89,47 @@ class MoleculeSet:
 
 
 def load_molecules(
-    name_or_path: _Path,
+    name_or_path: AnyPath,
     *,
-    root: _Path | None = None,
-    archives: _Path | None = None,
+    root: AnyPath | None = None,
+    archives: AnyPath | None = None,
     smiles_column: str | None = None,
     task_columns: Sequence[str] | None = None,
 ) -> MoleculeSet:
     """Load a set of :data:`MOLECULENET`, or any CSV file of SMILES and 0/1 labels.
 
-    Rows without a graph (see :func:`~.smiles.parse_smiles`) are skipped with one
-    warning; another warns of tasks that have but one class and so no ROC-AUC. What
-    RDKit can read depends on its version: with 2026.09 8 rows each of Tox21 and of HIV
-    are skipped, with 2022.09 none. Of ClinTox's 1,484 rows both leave the same 1,478;
-    Hu et al. kept 1,477, and which one they lost besides is not known.
+    Rows without a graph (see :func:`.parse_smiles`) are skipped with one warning;
+    another names tasks with a single class, which have no ROC-AUC. What RDKit can read
+    depends on its version: 2026.09 skips 8 rows each of Tox21 and HIV, 2022.09 none.
+    Both keep the same 1,478 of ClinTox's 1,484 rows; Hu et al. kept 1,477, and it is
+    not known which other row they lost.
 
     Args:
-        name_or_path: One of the eight names in any case, or the path of a CSV file,
+        name_or_path: one of the eight names, in any case, or the path of a CSV file,
             gzipped or not.
-        root: Folder in which downloads are kept, under ``molecules``. Default: the
+        root: folder of downloads, which are kept under ``molecules``. Default: the
             environment variable ``SEGA_ANCHOR_DATA``, else ``~/.cache/sega_anchor``.
-        archives: Folder with files such as ``tox21.csv.gz`` or ``BBBP.csv``, read
+        archives: folder with files such as ``tox21.csv.gz`` or ``BBBP.csv``, read
             before anything is downloaded. Default: the environment variable
             ``SEGA_ANCHOR_MOLECULES``, else none.
-        smiles_column: Column of SMILES strings. Default: that of the set; for other
+        smiles_column: column of SMILES strings. Default: that of the set; for other
             files "smiles", else "mol", in any case.
-        task_columns: Columns of labels. Default: those of the set; for other files all
+        task_columns: columns of labels. Default: those of the set; for other files all
             but the SMILES strings.
 
     Raises:
-        ValueError: If the name is unknown, a folder or column does not exist, a label
-            is not 0, 1 or empty, a task has no label at all, no row has a graph, or
-            the download fails.
-        ImportError: If RDKit is not installed.
+        ValueError: if the name is unknown, a folder or column does not exist, a label
+            is not 0, 1 or empty, a task has no labels, no row has a graph, or the
+            download fails.
+        ImportError: if RDKit is not installed.
 
     Source: Wu et al., "MoleculeNet" (2018); ``chem/loader.py`` of
     snap-stanford/pretrain-gnns.
 
-    >>> load_molecules("tox22")
-    Traceback (most recent call last):
-    ValueError: unknown molecule set 'tox22': no such file, and none of bbbp, tox21, ...
+    Example:
+        >>> load_molecules("tox22")
+        Traceback (most recent call last):
+        ValueError: unknown molecule set 'tox22': no such file, and none of bbbp, ...
     """
     name = str(name_or_path)
     source = MOLECULENET.get(name.lower())
@@ -155,9 +152,9 @@ def load_molecules(
 
 
 def _find(
-    name: str, source: MoleculeSource, root: _Path | None, archives: _Path | None
+    name: str, source: MoleculeSource, root: AnyPath | None, archives: AnyPath | None
 ) -> Path:
-    """Return the file of a set, downloaded if it is nowhere at hand."""
+    """Return the file of a set; download it if there is no local copy."""
     home = data_root(root) / "molecules"
     for folder in (archive_folder(archives, _ARCHIVES, "NAME.csv.gz"), home):
         for path in sorted(folder.iterdir()) if folder and folder.is_dir() else ():
@@ -167,14 +164,7 @@ def _find(
     home.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=home) as temporary:
         part = Path(temporary, source.file)
-        try:
-            download(source.url, part)
-        except (OSError, http.client.HTTPException) as error:
-            raise ValueError(
-                f"cannot download {name!r} from {source.url} ({error}); without a "
-                f"network put {source.file} in a folder and give it with --archives "
-                f"DIR or {_ARCHIVES}"
-            ) from error
+        download(name, source.url, part, _ARCHIVES)
         return part.replace(home / source.file)
 
 
@@ -215,7 +205,8 @@ def _read(
     tasks: dict[str, int],
 ) -> MoleculeSet:
     smiles, graphs, skipped = [], [], []
-    for number, row in enumerate(_progress(rows, name), start=1):
+    bar = tqdm(rows, f"Reading {name}", unit=" molecules", leave=False, disable=None)
+    for number, row in enumerate(bar, start=1):
         y = _labels(path, number, row, tasks)
         text = row[column].strip()
         try:
@@ -226,19 +217,12 @@ def _read(
         graph.y = y
         smiles.append(text)
         graphs.append(graph)
-    _announce(name, skipped)
+    _warn_of_skipped(name, skipped)
     if not graphs:
         raise ValueError(f"{path} has no row that RDKit reads; is the column right?")
     labels = torch.cat([graph.y for graph in graphs])
     _check_classes(path, labels, list(tasks))
     return MoleculeSet(name, smiles, graphs, labels, list(tasks), skipped)
-
-
-def _progress(rows: Iterator[list[str]], name: str) -> Iterable[list[str]]:
-    bar: Iterable[list[str]] = tqdm(
-        rows, desc=f"Reading {name}", unit=" molecules", leave=False, disable=None
-    )
-    return bar
 
 
 def _labels(path: Path, number: int, row: list[str], tasks: dict[str, int]) -> Tensor:
@@ -248,11 +232,11 @@ def _labels(path: Path, number: int, row: list[str], tasks: dict[str, int]) -> T
         task = next(name for name, i in tasks.items() if row[i] not in _LABELS)
         raise ValueError(
             f"{path}: row {number} has {row[tasks[task]]!r} in column {task!r}; labels "
-            "must be 0, 1 or empty: mend it, or name the tasks with task_columns"
+            "must be 0, 1 or empty: correct it, or name the tasks with task_columns"
         ) from None
 
 
-def _announce(name: str, skipped: list[tuple[int, str, str]]) -> None:
+def _warn_of_skipped(name: str, skipped: list[tuple[int, str, str]]) -> None:
     if skipped:
         first = "; ".join(f"row {n}, {text!r}: {why}" for n, text, why in skipped[:3])
         warnings.warn(

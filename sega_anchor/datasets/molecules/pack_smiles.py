@@ -1,4 +1,4 @@
-"""pack_smiles: a SMILES file of any size as packed graphs with their trees, on disk."""
+"""pack_smiles: packed graphs and trees, on disk, from a SMILES file of any size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -25,13 +24,16 @@ from tqdm import tqdm
 from ...loader.on_disk import PackedWriter, open_packed
 from ...loader.packed_graphs import PackedGraphs
 from ...trees.build import BUILDER_VERSION, TreeMethod, build_arrays, check_build
+from ...trees.levels import parent_offsets
+from ...utils.checks import check_at_least
 from ...utils.files import file_digest
+from ...utils.scatter import prefix_sum
 from .smiles import MoleculeArrays, iterate_smiles, parse_smiles
 
-#: Rows that one process reads at a time; a kill loses no more.
+#: Rows that a process reads at a time, the most that a kill can lose.
 CHUNK = 10_000
-_AHEAD = 3  # chunks for each process that may be in work: bounds the memory
-_HIGHEST = 255  # what the type of tree_level holds
+_AHEAD = 3  # chunks queued for each process; bounds the memory
+_HIGHEST = 255  # tree_level is stored as uint8
 _SKIPPED = "skipped.csv"
 _LONG = ("x", "edge_index", "edge_attr", "tree_level", "tree_parent")
 
@@ -47,32 +49,32 @@ def pack_smiles(
     method: TreeMethod = "refined",
     jobs: int | None = None,
 ) -> PackedGraphs:
-    """Read molecules and build their coding trees with all cores, memory bounded.
+    """Read molecules and build their coding trees on all cores, in bounded memory.
 
-    What is finished is found again, what was interrupted goes on after the last chunk,
-    and several processes may ask for the same folder: one of them works.
+    A finished folder is opened as it is, and an interrupted one is continued after its
+    last chunk. If several processes ask for the same folder, one of them does the work.
 
     Args:
         path: a file for :func:`~sega_anchor.datasets.molecules.smiles.iterate_smiles`.
-        folder: where the graphs are kept, about 600 bytes a molecule. Rows that are no
-            molecules are listed in its ``skipped.csv``.
-        height: of the trees, at most 255.
-        method: how they are built, see :func:`~sega_anchor.build_coding_tree`.
-        jobs: processes; default one for each core that this process may use.
+        folder: folder of the graphs, about 600 bytes a molecule. Rows without a
+            molecule are listed in its ``skipped.csv``.
+        height: height of the trees, at most 255.
+        method: see :func:`~sega_anchor.build_coding_tree`.
+        jobs: number of processes; default one for each core that this process may use.
 
     Returns:
-        The graphs, in the order of the file, mapped from disk.
+        The graphs, in the order of the file, memory-mapped.
 
     Raises:
-        ValueError: if the file is missing, cannot be read or has no molecules, or if
-            the folder holds other graphs.
+        ValueError: if the file is missing, unreadable or without molecules, or the
+            folder holds other graphs.
         ImportError: if RDKit is not installed.
     """
     check_build(height, method)
     if height > _HIGHEST:
         raise ValueError(f"height must be at most {_HIGHEST}, got {height!r}")
-    if jobs is not None and jobs < 1:
-        raise ValueError(f"jobs must be at least 1, got {jobs!r}")
+    if jobs is not None:
+        check_at_least("jobs", jobs, 1)
     path, folder = Path(path), Path(folder)
     about = {
         "sha256": file_digest(path),
@@ -80,15 +82,15 @@ def pack_smiles(
         "method": method,
         "builder": BUILDER_VERSION,
     }
-    rows = iterate_smiles(path)  # refuses a file without the column
+    rows = iterate_smiles(path)  # fails for a file without the column
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / ".lock"):
         writer = PackedWriter(folder, about)
         if not writer.is_complete:
             _write(writer, rows, height, method, jobs or cpu_count())
-            _refuse_none(folder, writer)
+            _check_any(folder, writer)
             writer.finish()
-            _report(folder, writer)
+            _warn_of_skipped(folder, writer)
     return open_packed(folder)
 
 
@@ -99,7 +101,7 @@ def _write(
     method: TreeMethod,
     jobs: int,
 ) -> None:
-    """Pack what is not written yet, chunk by chunk in the order of the file."""
+    """Pack the remaining rows, chunk by chunk in the order of the file."""
     done = int(writer.place.get("rows", 0))
     bad = int(writer.place.get("skipped", 0))
     rest = islice(rows, done, None)
@@ -107,7 +109,7 @@ def _write(
     first = next(chunks, [])
     second = next(chunks, [])
     waiting = (chunk for part in ([first, second], chunks) for chunk in part if chunk)
-    # A process takes seconds to start: not for one chunk.
+    # For a single chunk it is not worth starting processes, which takes seconds.
     if second and jobs > 1:
         packed = _in_order(waiting, jobs, height, method)
     else:
@@ -125,7 +127,7 @@ def _write(
 def _in_order(
     chunks: Iterator[list[str]], jobs: int, height: int, method: TreeMethod
 ) -> Iterator[_Packed]:
-    """Pack chunks, in order, without running ahead of a slow disk."""
+    """Pack chunks on processes, in order, with a bounded queue."""
     pool = get_reusable_executor(
         max_workers=jobs, initializer=_end_with, initargs=(os.getpid(),)
     )
@@ -143,7 +145,7 @@ def _in_order(
 
 
 def _end_with(parent: int) -> None:
-    """Let a worker end with its parent; killed, that would leave it on a full pipe."""
+    """End a worker with its parent, after whose death it would hang on a full pipe."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -154,10 +156,10 @@ def _end_with(parent: int) -> None:
 
 
 def pack_chunk(rows: list[str], height: int, method: TreeMethod) -> _Packed:
-    """Pack some molecules with their trees.
+    """Pack molecules with their trees.
 
     Returns:
-        The number of rows; the graphs, or None; which rows are no molecules.
+        The number of rows; the graphs, or None; the rows without a molecule.
     """
     parsed = [parse_smiles(smiles) for smiles in rows]
     found = [arrays for arrays in parsed if arrays is not None]
@@ -170,35 +172,36 @@ def pack_chunk(rows: list[str], height: int, method: TreeMethod) -> _Packed:
 
 
 def _pack(found: list[MoleculeArrays], height: int, method: TreeMethod) -> PackedGraphs:
-    sizes = np.array([len(arrays.x) for arrays in found])
-    edge_ptr = _prefix_sum(np.array([len(arrays.edge_attr) for arrays in found]))
+    sizes = torch.tensor([len(arrays.x) for arrays in found])
+    edge_ptr = prefix_sum(torch.tensor([len(arrays.edge_attr) for arrays in found]))
     edge_index = np.concatenate([arrays.edge_index for arrays in found], axis=1)
     parent, level, tree_ptr = build_arrays(
         edge_index.astype(np.int64),
-        edge_ptr,
-        sizes,
+        edge_ptr.numpy(),
+        sizes.numpy(),
         np.empty(0),
         height=height,
         method=method,
     )
-    own = np.arange(len(parent)) - np.repeat(tree_ptr[:-1], np.diff(tree_ptr))
-    behind = np.where(parent < 0, 0, parent - own)
     fields = {
         "x": np.concatenate([arrays.x for arrays in found]),
         "edge_index": np.ascontiguousarray(edge_index.T),
         "edge_attr": np.concatenate([arrays.edge_attr for arrays in found]),
         "tree_level": level.astype(np.uint8),
-        "tree_parent": behind.astype(np.int32),
+        "tree_parent": parent_offsets(parent, tree_ptr).astype(np.int32),
     }
-    ptr = {"node": _prefix_sum(sizes), "edge": edge_ptr, "tree": tree_ptr}
     return PackedGraphs(
         {name: torch.from_numpy(values) for name, values in fields.items()},
-        {group: torch.from_numpy(values) for group, values in ptr.items()},
+        {
+            "node": prefix_sum(sizes),
+            "edge": edge_ptr,
+            "tree": torch.from_numpy(tree_ptr),
+        },
         dict.fromkeys(_LONG, torch.long),
     )
 
 
-def _refuse_none(folder: Path, writer: PackedWriter) -> None:
+def _check_any(folder: Path, writer: PackedWriter) -> None:
     rows = int(writer.place.get("rows", 0))
     if not writer.meta["graphs"]:
         raise ValueError(
@@ -207,8 +210,7 @@ def _refuse_none(folder: Path, writer: PackedWriter) -> None:
         )
 
 
-def _report(folder: Path, writer: PackedWriter) -> None:
-    """Say how many rows were no molecules."""
+def _warn_of_skipped(folder: Path, writer: PackedWriter) -> None:
     rows, bad = (int(writer.place.get(name, 0)) for name in ("rows", "skipped"))
     if bad:
         with (folder / _SKIPPED).open(newline="") as file:
@@ -220,7 +222,3 @@ def _report(folder: Path, writer: PackedWriter) -> None:
             f"them; they are listed in {folder / _SKIPPED}: {', '.join(first)}",
             stacklevel=3,
         )
-
-
-def _prefix_sum(sizes: Any) -> Any:
-    return np.concatenate([[0], np.cumsum(sizes)])

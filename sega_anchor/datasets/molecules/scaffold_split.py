@@ -17,31 +17,32 @@ def scaffold_split(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Split N molecules so that no two parts share a Bemis-Murcko scaffold.
 
-    Molecules with the same scaffold (chirality included; all without rings share one)
-    stay together. Groups are taken by (size, smallest index), descending: one goes to
-    the training part while that holds no more than ``fractions[0] * N`` with it, else
-    to validation while both hold no more than ``(fractions[0] + fractions[1]) * N``
-    with it, else to the test. Nothing is random.
+    Molecules with the same scaffold stay together (chirality counts; all molecules
+    without rings share one scaffold). Groups are sorted by (size, smallest index),
+    descending. Each goes to training if that part then holds at most ``fractions[0] *
+    N`` molecules, else to validation if both parts then hold at most ``(fractions[0] +
+    fractions[1]) * N``, else to test. Nothing is random.
 
     Differs from the released code, which for BBBP, ToxCast and ClinTox splits the
-    SMILES strings as RDKit rewrites them: one or two molecules change parts.
+    SMILES strings as rewritten by RDKit: one or two molecules change parts.
 
     Args:
-        smiles: The molecules, each readable by RDKit.
-        fractions: Shares of training, validation and test, which sum to 1.
+        smiles: the molecules, each readable by RDKit.
+        fractions: shares of training, validation and test, which sum to 1.
 
     Returns:
         The indices of the three parts, group by group, long; a part can be empty.
 
     Raises:
-        ValueError: If the fractions are no such shares, there are no molecules, or
+        ValueError: if the fractions are not such shares, there are no molecules, or
             RDKit cannot read one.
-        ImportError: If RDKit is not installed.
+        ImportError: if RDKit is not installed.
 
     Source: Hu et al. (2020); ``chem/splitters.py`` of snap-stanford/pretrain-gnns.
 
-    >>> scaffold_split(["CC", "c1ccccc1", "Cc1ccccc1", "CO"], (0.5, 0.5, 0))
-    (tensor([1, 2]), tensor([0, 3]), tensor([], dtype=torch.int64))
+    Example:
+        >>> scaffold_split(["CC", "c1ccccc1", "Cc1ccccc1", "CO"], (0.5, 0.5, 0))
+        (tensor([1, 2]), tensor([0, 3]), tensor([], dtype=torch.int64))
     """
     if (
         len(fractions) != 3

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import os
 import zlib
 from collections.abc import Iterator
 from functools import cache
@@ -16,35 +15,29 @@ import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
+from .._files import AnyPath
+
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
 
-# The indices of Hu et al. by RDKit's own numbers.
+# RDKit's numbers to the indices of Hu et al.
 _BOND_TYPE = {1: 0, 2: 1, 3: 2, 12: 3}  # single, double, triple, aromatic
 _BOND_DIRECTION = {0: 0, 4: 1, 3: 2}  # none, ENDUPRIGHT, ENDDOWNRIGHT
 _CHIRALITY = {0: 0, 1: 1, 2: 2, 3: 3}  # none, CW, CCW, other
 _LARGEST_ATOM = 118
 
-# Without these characters a SMILES string has no bond directions, and of the bond
-# types outside the scheme only the dative bonds that RDKit gives to metals.
-_SPECIAL = frozenset("/\\~$<>|")
-_NONMETALS = frozenset((1, 5, 6, 7, 8, 9, 14, 15, 16, 17, 34, 35, 53))
-_TYPE_OF_ORDER = {1.0: 0, 2.0: 1, 3.0: 2, 1.5: 3}
-_DENSE = 500  # atoms up to which an adjacency matrix is worth its square
-
 _LISTS = (".smi", ".txt")
-_Path = str | os.PathLike[str]
 _Bond = tuple[int, int, int, int]
 
 
 class MoleculeArrays(NamedTuple):
-    """The graph of one molecule, in the smallest types that hold it.
+    """The graph of a molecule, in small integer types.
 
-    Attributes:
-        x: Atomic number - 1 (0..117) and chirality (0..3), ``(atoms, 2)``.
-        edge_index: Each bond in both directions, one behind the other,
+    Args:
+        x: atomic number - 1 (0..117) and chirality (0..3), ``(atoms, 2)``.
+        edge_index: the two directions of each bond in adjacent columns,
             ``(2, 2 * bonds)``.
-        edge_attr: Bond type (single, double, triple, aromatic = 0..3) and direction
+        edge_attr: bond type (single, double, triple, aromatic = 0..3) and direction
             (none, up, down = 0..2), ``(2 * bonds, 2)``.
     """
 
@@ -54,27 +47,28 @@ class MoleculeArrays(NamedTuple):
 
 
 def parse_smiles(smiles: str) -> MoleculeArrays | None:
-    """Read a SMILES string as a graph of heavy atoms, None if it gives none.
+    """Return the graph of heavy atoms of a SMILES string, or None.
 
-    None stands for what RDKit cannot parse, for a molecule without atoms, and for what
-    the features do not know and the released code stops at: dummy atoms ``*``, other
+    None is for strings that RDKit cannot parse, molecules without atoms, and cases
+    outside the features, at which the released code fails: dummy atoms ``*``, other
     kinds of chirality (such as square planar) and of bonds (such as dative).
 
-    Differs from the released code in the order of the bonds: here that of their atoms.
+    Differs from the released code in the order of bonds: here they are sorted by atoms.
 
     Raises:
-        ImportError: If RDKit is not installed.
+        ImportError: if RDKit is not installed.
 
     Source: Hu et al., "Strategies for Pre-training Graph Neural Networks" (2020);
     ``chem/loader.py`` of snap-stanford/pretrain-gnns.
 
-    >>> parse_smiles("C=O")
-    MoleculeArrays(x=array([[5, 0],
-           [7, 0]], dtype=uint8), edge_index=array([[0, 1],
-           [1, 0]], dtype=int16), edge_attr=array([[1, 0],
-           [1, 0]], dtype=uint8))
-    >>> parse_smiles("C=") is None
-    True
+    Example:
+        >>> parse_smiles("C=O")
+        MoleculeArrays(x=array([[5, 0],
+               [7, 0]], dtype=uint8), edge_index=array([[0, 1],
+               [1, 0]], dtype=int16), edge_attr=array([[1, 0],
+               [1, 0]], dtype=uint8))
+        >>> parse_smiles("C=") is None
+        True
     """
     try:
         return molecule_arrays(smiles)
@@ -83,14 +77,15 @@ def parse_smiles(smiles: str) -> MoleculeArrays | None:
 
 
 def molecule_graph(smiles: str) -> Data:
-    """Read a SMILES string as a PyG graph, featured as :class:`MoleculeArrays` says.
+    """Return the PyG graph of a SMILES string, with the features of MoleculeArrays.
 
     Raises:
-        ValueError: If :func:`parse_smiles` would give None; the message says why.
-        ImportError: If RDKit is not installed.
+        ValueError: where :func:`parse_smiles` returns None; the message says why.
+        ImportError: if RDKit is not installed.
 
-    >>> molecule_graph("C=O")
-    Data(x=[2, 2], edge_index=[2, 2], edge_attr=[2, 2])
+    Example:
+        >>> molecule_graph("C=O")
+        Data(x=[2, 2], edge_index=[2, 2], edge_attr=[2, 2])
     """
     try:
         return as_data(molecule_arrays(smiles))
@@ -99,33 +94,34 @@ def molecule_graph(smiles: str) -> Data:
 
 
 def as_data(arrays: MoleculeArrays) -> Data:
-    """Widen the arrays to the long tensors of a PyG graph.
+    """Return a PyG graph of long tensors.
 
-    >>> as_data(molecule_arrays("C=O")).edge_attr
-    tensor([[1, 0],
-            [1, 0]])
+    Example:
+        >>> as_data(molecule_arrays("C=O")).edge_attr
+        tensor([[1, 0],
+                [1, 0]])
     """
     x, edge_index, edge_attr = (torch.from_numpy(array).long() for array in arrays)
     return Data(x=x, edge_index=edge_index, edge_attr=edge_attr)
 
 
 def molecule_arrays(smiles: str) -> MoleculeArrays:
-    """As :func:`parse_smiles`, but raise a ValueError that tells why there is no graph.
+    """Return the graph of heavy atoms of a SMILES string.
 
-    >>> molecule_arrays("C*")
-    Traceback (most recent call last):
-    ValueError: the features do not know a dummy atom
+    Raises:
+        ValueError: where :func:`parse_smiles` returns None; the message says why.
+        ImportError: if RDKit is not installed.
+
+    Example:
+        >>> molecule_arrays("C*")
+        Traceback (most recent call last):
+        ValueError: the features do not know a dummy atom
     """
     mol = read_molecule(smiles)
     if not 0 < mol.GetNumAtoms() <= np.iinfo(np.int16).max:
         raise ValueError(f"it has {mol.GetNumAtoms()} atoms, not 1 to 32767")
     x = _atoms(mol, smiles)
-    plain = len(x) <= _DENSE and _SPECIAL.isdisjoint(smiles)
-    if plain and _NONMETALS.issuperset((x[:, 0] + 1).tolist()):
-        bonds = _plain_bonds(mol)
-    else:
-        bonds = _bonds(mol)
-    twice = np.array(bonds, dtype=np.int16).reshape(-1, 4).repeat(2, axis=0)
+    twice = np.array(_bonds(mol), dtype=np.int16).reshape(-1, 4).repeat(2, axis=0)
     edge_index = np.ascontiguousarray(twice[:, :2].T)
     edge_index[:, 1::2] = edge_index[::-1, ::2]
     edge_attr = twice[:, 2:].astype(np.uint8)
@@ -133,11 +129,11 @@ def molecule_arrays(smiles: str) -> MoleculeArrays:
 
 
 def read_molecule(smiles: str) -> Mol:
-    """Let RDKit read a SMILES string, silently.
+    """Parse a SMILES string with RDKit, without its log messages.
 
     Raises:
-        ValueError: If RDKit cannot parse it.
-        ImportError: If RDKit is not installed.
+        ValueError: if RDKit cannot parse it.
+        ImportError: if RDKit is not installed.
     """
     chem, block_logs = _rdkit()
     with block_logs():
@@ -159,7 +155,7 @@ def _rdkit() -> tuple[Any, Any]:
 
 
 def _atoms(mol: Mol, smiles: str) -> NDArray[np.uint8]:
-    # By index: RDKit's own iterators take twice the time.
+    # By index, which is twice as fast as RDKit's iterators.
     atoms = list(map(mol.GetAtomWithIdx, range(mol.GetNumAtoms())))
     number = [atom.GetAtomicNum() for atom in atoms]
     if not 0 < min(number) <= max(number) <= _LARGEST_ATOM:
@@ -173,18 +169,6 @@ def _atoms(mol: Mol, smiles: str) -> NDArray[np.uint8]:
         except KeyError as error:
             raise ValueError(f"the features do not know {error.args[0]}") from None
     return x
-
-
-def _plain_bonds(mol: Mol) -> list[_Bond]:
-    """As :func:`_bonds`, without calling RDKit for each bond."""
-    order = _rdkit()[0].GetAdjacencyMatrix(mol, useBO=True).ravel()
-    place = order.nonzero()[0]
-    n = mol.GetNumAtoms()
-    return [
-        (i // n, i % n, _TYPE_OF_ORDER[bond_order], 0)
-        for i, bond_order in zip(place.tolist(), order[place].tolist(), strict=True)
-        if i // n < i % n
-    ]
 
 
 def _bonds(mol: Mol) -> list[_Bond]:
@@ -205,10 +189,11 @@ def find_smiles_column(header: list[str]) -> int:
     """Return the position of the column "smiles", else of "mol", in any case.
 
     Raises:
-        ValueError: If the table has neither.
+        ValueError: if the table has neither.
 
-    >>> find_smiles_column(["id", "SMILES"])
-    1
+    Example:
+        >>> find_smiles_column(["id", "SMILES"])
+        1
     """
     names = [name.strip().lower() for name in header]
     for known in ("smiles", "mol"):
@@ -220,12 +205,12 @@ def find_smiles_column(header: list[str]) -> int:
     )
 
 
-def read_table(path: _Path) -> Iterator[list[str]]:
-    """Read a CSV file, gzipped or not, row by row: first its header, then as wide rows.
+def read_table(path: AnyPath) -> Iterator[list[str]]:
+    """Yield the header and the rows of a CSV file, gzipped or not.
 
     Raises:
-        ValueError: If there is no such file, it is no text, empty, or has a row of
-            another width than its header.
+        ValueError: if the file is missing, not text or empty, or a row does not have as
+            many fields as the header.
     """
     width = 0
     try:
@@ -234,7 +219,7 @@ def read_table(path: _Path) -> Iterator[list[str]]:
             if len(row) != width:
                 raise ValueError(
                     f"{path}: row {number} has {len(row)} fields where the header has "
-                    f"{width}; mend the file"
+                    f"{width}; correct the file"
                 )
             yield row
     except csv.Error as error:
@@ -243,16 +228,16 @@ def read_table(path: _Path) -> Iterator[list[str]]:
         raise ValueError(f"{path} is empty; give a CSV file with a header")
 
 
-def iterate_smiles(path: _Path) -> Iterator[str]:
-    """Read the SMILES strings of a file one by one, however long it is.
+def iterate_smiles(path: AnyPath) -> Iterator[str]:
+    """Return an iterator over the SMILES strings of a file of any size.
 
-    A ``.smi`` or ``.txt`` file holds one per line, up to the first space, with or
-    without a header "smiles"; any other is a CSV file with a column "smiles" or "mol".
-    Each may be gzipped.
+    A ``.smi`` or ``.txt`` file holds one string per line, up to the first space, with
+    or without a header "smiles"; any other file is CSV with a column "smiles" or "mol".
+    All may be gzipped.
 
     Raises:
-        ValueError: If a CSV file has no such column, at once; if the file cannot be
-            read, when that shows.
+        ValueError: at once, if a CSV file has no such column; during iteration, if the
+            file cannot be read.
     """
     if Path(path).name.lower().removesuffix(".gz").endswith(_LISTS):
         words = (line.split(maxsplit=1)[0] for line in _lines(path) if line.strip())
@@ -262,7 +247,7 @@ def iterate_smiles(path: _Path) -> Iterator[str]:
     return (row[column].strip() for row in rows)
 
 
-def _lines(path: _Path) -> Iterator[str]:
+def _lines(path: AnyPath) -> Iterator[str]:
     try:
         with open(path, "rb") as file:
             zipped = file.read(2) == b"\x1f\x8b"

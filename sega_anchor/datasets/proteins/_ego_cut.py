@@ -1,4 +1,4 @@
-"""Vectorised growth of ego-networks over compressed rows."""
+"""Ego-networks cut out of one large graph, many at once."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-_CANDIDATES = 1 << 22  # edges looked at, at once
+_CANDIDATES = 1 << 22  # edges examined at once
 
 Ints = NDArray[np.int64]
-_Lots = NDArray[np.uint64]
+_Hashes = NDArray[np.uint64]
 
 
-class Graph(NamedTuple):
+class EdgeTable(NamedTuple):
     """An undirected graph, each edge once, from its lower to its higher end."""
 
-    ptr: Ints  # (n + 1,), where the edges of each lower end begin
-    high: Ints  # (m,)
-    attr: NDArray[Any]  # (m, channels)
-    adjacency: Any  # (n, n), sparse, both directions
+    ptr: Ints  # (num_nodes + 1,), where the edges of each lower end begin
+    high: Ints  # (num_edges,)
+    attr: NDArray[Any]  # (num_edges, channels)
+    adjacency: Any  # (num_nodes, num_nodes), sparse, both directions
 
 
-class Cut(NamedTuple):
-    """Some networks, one behind the other."""
+class EgoBatch(NamedTuple):
+    """Some ego-networks, concatenated."""
 
-    node: Ints  # of the large graph
-    nodes: Ints  # how many each network has
-    center: Ints
-    ends: Ints  # (2, edges), numbered within each network
-    edge: Ints  # of the large graph
-    edges: Ints  # how many each network has
+    node: Ints  # (num_nodes,), node of the large graph
+    nodes: Ints  # (num_networks,), number of nodes
+    center: Ints  # (num_networks,), numbered within each network
+    ends: Ints  # (2, num_edges), numbered within each network
+    edge: Ints  # (num_edges,), edge of the large graph
+    edges: Ints  # (num_networks,), number of edges
 
 
-def undirected(ends: Ints, attr: NDArray[Any], n: int) -> Graph:
-    """Merge both directions of edges, and repetitions, and leave loops out."""
+def merge_directions(ends: Ints, attr: NDArray[Any], n: int) -> EdgeTable:
+    """Merge the directions and repetitions of each edge, and leave out loops."""
     low, high = np.sort(ends, axis=0)
     proper = low != high
     key, attr = (low * n + high)[proper], attr[proper]
@@ -47,20 +47,22 @@ def undirected(ends: Ints, attr: NDArray[Any], n: int) -> Graph:
         attr = np.maximum.reduceat(attr[order], first, axis=0)
     both = np.concatenate([low, high]), np.concatenate([high, low])
     adjacency = csr_array((np.ones(2 * len(key), bool), both), shape=(n, n))
-    return Graph(np.searchsorted(low, np.arange(n + 1)), high, attr, adjacency)
+    return EdgeTable(np.searchsorted(low, np.arange(n + 1)), high, attr, adjacency)
 
 
-def cut(graph: Graph, centers: Ints, hops: int, limit: int, seed: int) -> Cut:
-    """Cut out the networks of some centres, of at most ``limit`` nodes each."""
-    n = len(graph.ptr) - 1
+def extract(
+    table: EdgeTable, centers: Ints, hops: int, limit: int, seed: int
+) -> EgoBatch:
+    """Return the ego-networks of some centres, of at most ``limit`` nodes each."""
+    n = len(table.ptr) - 1
     start = np.arange(len(centers)) * n + centers
-    keys = np.sort(_grown(graph, start, hops, limit, _salt(centers * n, seed)))
+    keys = np.sort(_grow(table, start, hops, limit, _salt(centers * n, seed)))
     row = keys // n
     nodes = np.bincount(row, minlength=len(centers))
     first = np.cumsum(nodes) - nodes
-    source, target, edge = np.concatenate(list(_inner(graph, keys)), axis=1)
+    source, target, edge = np.concatenate(list(_inner_edges(table, keys)), axis=1)
     owner = row[source]
-    return Cut(
+    return EgoBatch(
         keys % n,
         nodes,
         np.searchsorted(keys, start) - first,
@@ -70,64 +72,64 @@ def cut(graph: Graph, centers: Ints, hops: int, limit: int, seed: int) -> Cut:
     )
 
 
-def _grown(graph: Graph, start: Ints, hops: int, limit: int, salt: _Lots) -> Ints:
-    """Return all nodes of networks as keys, number of network times n plus node."""
-    n, rows = len(graph.ptr) - 1, len(start)
+def _grow(table: EdgeTable, start: Ints, hops: int, limit: int, salt: _Hashes) -> Ints:
+    """Return the nodes of all networks as keys, number of network times n plus node."""
+    n, rows = len(table.ptr) - 1, len(start)
     found = frontier = start
     for _ in range(hops):
-        near = _sparse(frontier, rows, n) @ graph.adjacency
-        row = np.repeat(np.arange(rows), np.diff(near.indptr))
-        new = np.setdiff1d(row * n + near.indices, found, assume_unique=True)
+        reached = _indicator(frontier, rows, n) @ table.adjacency
+        row = np.repeat(np.arange(rows), np.diff(reached.indptr))
+        new = np.setdiff1d(row * n + reached.indices, found, assume_unique=True)
         room = limit - np.bincount(found // n, minlength=rows)
-        new = _drawn(new, new // n, room, _lots(salt, new, n))
+        new = _draw(new, new // n, room, _hashes(salt, new, n))
         found = np.concatenate([found, new])
-        # Networks that are full need no further look at their neighbours.
+        # Full networks do not grow any further.
         full = np.bincount(found // n, minlength=rows) >= limit
         frontier = new[~full[new // n]]
     return found
 
 
-def _sparse(keys: Ints, rows: int, n: int) -> Any:
+def _indicator(keys: Ints, rows: int, n: int) -> Any:
     return csr_array((np.ones(len(keys), bool), np.divmod(keys, n)), shape=(rows, n))
 
 
-def _drawn(new: Ints, row: Ints, room: Ints, lot: _Lots) -> Ints:
-    """Return, of each row, as many as there is room for, in the order of their lots."""
-    order = np.lexsort((lot, row))
+def _draw(new: Ints, row: Ints, room: Ints, hashes: _Hashes) -> Ints:
+    """Return as many keys of each row as there is room for, by increasing hash."""
+    order = np.lexsort((hashes, row))
     row = row[order]
     rank = np.arange(len(row)) - np.searchsorted(row, row)
     return new[order[rank < room[row]]]
 
 
-def _salt(centers: Ints, seed: int) -> _Lots:
-    return _scrambled(np.array([seed % 2**64], np.uint64)) + centers.astype(np.uint64)
+def _salt(centers: Ints, seed: int) -> _Hashes:
+    return _splitmix64(np.array([seed % 2**64], np.uint64)) + centers.astype(np.uint64)
 
 
-def _lots(salt: _Lots, keys: Ints, n: int) -> _Lots:
-    return _scrambled(salt[keys // n] + (keys % n).astype(np.uint64))
+def _hashes(salt: _Hashes, keys: Ints, n: int) -> _Hashes:
+    return _splitmix64(salt[keys // n] + (keys % n).astype(np.uint64))
 
 
-def _scrambled(key: _Lots) -> _Lots:
-    """Return numbers as if at random, other ones for other keys (splitmix64)."""
+def _splitmix64(key: _Hashes) -> _Hashes:
+    """Return pseudo-random numbers, different ones for different keys."""
     z = key + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
 
 
-def _inner(graph: Graph, keys: Ints) -> Iterator[Ints]:
-    """Yield source, target, both places in keys, and number of the inner edges."""
-    n = len(graph.ptr) - 1
+def _inner_edges(table: EdgeTable, keys: Ints) -> Iterator[Ints]:
+    """Yield edges within networks: source and target as positions in keys, and edge."""
+    n = len(table.ptr) - 1
     node = keys % n
-    degree = graph.ptr[node + 1] - graph.ptr[node]
+    degree = table.ptr[node + 1] - table.ptr[node]
     total = np.cumsum(degree)
     bounds = np.searchsorted(total, np.arange(_CANDIDATES, total[-1], _CANDIDATES))
     for part in np.split(np.arange(len(keys)), bounds):
         count = degree[part]
         source = np.repeat(part, count)
-        shift = graph.ptr[node[part]] - (np.cumsum(count) - count)
+        shift = table.ptr[node[part]] - (np.cumsum(count) - count)
         edge = np.arange(len(source)) + np.repeat(shift, count)
-        wanted = keys[source] - node[source] + graph.high[edge]
+        wanted = keys[source] - node[source] + table.high[edge]
         target = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         inside = keys[target] == wanted
         yield np.stack([source[inside], target[inside], edge[inside]])

@@ -1,4 +1,4 @@
-"""The protein ego-networks that Hu et al. published, processed."""
+"""read_published: the processed protein ego-networks that Hu et al. published."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _LABELS = "go_target_downstream"
 
 
 def read_published(path: Path, num_tasks: int | None) -> EgoNetworks:
-    """Read a pair (data, slices) as an ``InMemoryDataset`` saves it.
+    """Read a pair (data, slices) saved by an ``InMemoryDataset``.
 
-    Files of PyG 1, in which Hu et al.'s are, and of PyG 2 are read, but nothing that
-    would have to be unpickled as code. Labels ``go_target_downstream`` become ``y``
+    Files of PyG 1, such as Hu et al.'s, and of PyG 2 can be read, but no file that
+    needs unpickling of code. Labels ``go_target_downstream`` become ``y``
     ``(num_graphs, num_tasks)``; those for supervised pre-training are left out.
 
     Args:
         path: the file.
-        num_tasks: how many labels each network has; None to leave labels out.
+        num_tasks: number of labels of each network; None to leave labels out.
 
     Raises:
-        ValueError: if the file cannot be read that way or lacks a part.
+        ValueError: if the file cannot be read this way or lacks an attribute.
     """
     fields, slices = _content(path)
     names = _FIELDS if num_tasks is None else (*_FIELDS, _LABELS)
@@ -50,18 +50,18 @@ def read_published(path: Path, num_tasks: int | None) -> EgoNetworks:
 
 
 def _content(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the attributes of all networks and where each network's begin."""
+    """Return the attributes of all networks, and where those of each network begin."""
     try:
         data, slices, *_ = torch.load(path, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, ValueError, TypeError) as error:
         raise ValueError(
             f"{str(path)!r} is not read: it is damaged, or holds more than the tensors "
-            "of a PyG data set, and unpickling that could run foreign code. If you "
+            "of a PyG data set, which could run foreign code when unpickled. If you "
             "trust it, load it with the PyG that wrote it and save plain tensors: "
             "torch.save((data.to_dict(), slices), path), where in PyG 1 "
             "dict(data) stands for data.to_dict()"
         ) from error
-    # A Data that PyG 1 has written lacks what its present methods build on.
+    # A Data of PyG 1 lacks the attributes that methods of PyG 2 use.
     fields = vars(data) if isinstance(data, Data) else data
     if "_store" in fields:
         fields = data.to_dict()

@@ -1,4 +1,4 @@
-"""Tables of proteins: interactions as STRING publishes them, and labels."""
+"""Tables of proteins: interactions in the format of STRING, and labels."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ CHANNELS = (
 )
 """Columns of STRING's ``protein.links.detailed`` files, relations w1 to w7."""
 
-_ROWS = 1 << 18  # read at once
+_ROWS = 1 << 18  # number of rows read at once
 _LONGEST = 64  # bytes of a name
-_HIGHEST = 1000  # score
+_HIGHEST = 1000  # largest score
 
 Names = NDArray[np.bytes_]
 
 
 class Interactions(NamedTuple):
-    """Which proteins have which relations."""
+    """Proteins and their relations."""
 
     names: Names  # (num_proteins,), sorted, each with a relation
     edge_index: Tensor  # (2, num_edges)
@@ -42,11 +42,12 @@ class Interactions(NamedTuple):
 def read_interactions(path: Path, threshold: int) -> Interactions:
     """Read a table with the columns protein1, protein2 and :data:`CHANNELS`.
 
-    A relation is there where its channel scores at least ``threshold``; what has none
-    is left out.
+    A relation is 1 where its channel scores at least ``threshold``. Pairs and proteins
+    without relations are left out.
 
     Raises:
-        ValueError: if a column is missing, a row cannot be read, or nothing is left.
+        ValueError: if a column is missing, a row cannot be read, or no relation is
+            left.
     """
     kind = np.dtype([("ends", f"S{_LONGEST}", 2), ("scores", np.int64, len(CHANNELS))])
     wanted = ("protein1", "protein2", *CHANNELS)
@@ -78,11 +79,10 @@ def read_interactions(path: Path, threshold: int) -> Interactions:
 
 
 def read_labels(path: Path, num_tasks: int) -> tuple[Names, Tensor]:
-    """Read a table of a protein and its labels, 0 or 1, ``(num_proteins, num_tasks)``.
+    """Read a table of proteins and their labels, 0 or 1, ``(num_proteins, num_tasks)``.
 
     Raises:
-        ValueError: for another number of tasks, other labels, or a protein that stands
-            there twice.
+        ValueError: for another number of tasks, other labels, or a repeated protein.
     """
     header: list[str] = []
 
@@ -118,16 +118,16 @@ def read_labels(path: Path, num_tasks: int) -> tuple[Names, Tensor]:
 
 
 def species_of(path: Path, names: Names) -> Tensor:
-    """Return the NCBI taxonomy numbers before the dots of STRING's names.
+    """Return the NCBI taxonomy numbers, which precede the dots in STRING's names.
 
     Raises:
-        ValueError: naming the first protein without.
+        ValueError: naming the first protein without one.
     """
     prefix, dot, _ = np.moveaxis(np.char.partition(names, b"."), -1, 0)
     bad = ~np.char.isdigit(prefix) | (dot == b"")
     if bad.any():
         raise ValueError(
-            f"{path}: protein {names[bad][0].decode()!r} bears no species; names must "
+            f"{path}: protein {names[bad][0].decode()!r} has no species; names must "
             "begin with an NCBI taxonomy number and a dot, as 9606.ENSP00000000233"
         )
     return torch.from_numpy(prefix.astype(np.int64))
@@ -138,7 +138,7 @@ def _places(path: Path, header: list[str], wanted: tuple[str, ...]) -> list[int]
     if missing:
         raise ValueError(
             f"{path} has no column {', '.join(missing)}; its first line must name the "
-            f"columns {' '.join(wanted)}, others may stand beside them"
+            f"columns {' '.join(wanted)}, others are ignored"
         )
     return [header.index(name) for name in wanted]
 
@@ -146,7 +146,7 @@ def _places(path: Path, header: list[str], wanted: tuple[str, ...]) -> list[int]
 def _chunks(
     path: Path, places: Callable[[list[str]], list[int]], kind: np.dtype[Any]
 ) -> Iterator[NDArray[Any]]:
-    """Yield a table part by part, with the columns that stand in places."""
+    """Yield a table part by part, with the columns at the given positions."""
     with _opened(path) as file:
         columns = places(file.readline().split())
         begin = 2
@@ -164,7 +164,7 @@ def _table(
     try:
         return np.loadtxt(lines, kind, comments=None, usecols=columns, ndmin=1)
     except ValueError as error:
-        if len(lines) > 1:  # find the line
+        if len(lines) > 1:  # to name the line
             half = len(lines) // 2
             _table(path, lines[:half], begin, kind, columns)
             return _table(path, lines[half:], begin + half, kind, columns)

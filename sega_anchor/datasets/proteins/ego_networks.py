@@ -1,4 +1,4 @@
-"""ego_networks: what surrounds each of some nodes, cut out of one large graph."""
+"""ego_networks: the surroundings of given nodes, cut out of one large graph."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from torch import Tensor
 from torch_geometric.data import Data, InMemoryDataset
 from tqdm import tqdm
 
+from ...utils.checks import check_at_least
 from ...utils.scatter import prefix_sum
-from ._ego_cut import Cut, Graph, cut, undirected
+from ._ego_cut import EdgeTable, EgoBatch, extract, merge_directions
 
-_CENTERS = 256  # networks cut at once
+_CENTERS = 256  # number of networks cut at once
 
 
 class EgoNetworks(InMemoryDataset):  # type: ignore[misc]
     """Ego-networks as a PyG data set in memory.
 
     Each has ``x`` of ones ``(num_nodes, 1)``, ``edge_index`` with the two directions of
-    an edge in columns side by side, ``edge_attr``, and ``center_node_idx`` ``(1,)``:
-    the centre, counted within its network, also in a batch.
+    each edge in adjacent columns, ``edge_attr``, and ``center_node_idx`` ``(1,)``, the
+    centre, numbered within its network, also in a batch.
 
     Args:
-        data: all networks, one behind the other, each numbered from zero.
-        slices: by name, where the rows of each network begin, and the end.
+        data: all networks, concatenated, with nodes numbered within each network.
+        slices: by attribute, where the rows of each network begin, and the end.
 
     Source: repository snap-stanford/pretrain-gnns, bio/loader.py.
     """
@@ -43,31 +44,31 @@ def ego_networks(
     num_nodes: int | None = None,
     seed: int = 0,
 ) -> EgoNetworks:
-    """Cut out, for each centre, the nodes within some hops and all edges between them.
+    """Return, for each centre, the nodes within some hops and all edges between them.
 
-    Networks grow hop by hop. With ``max_nodes``, a hop that has too many nodes gives as
-    many as there is room for, drawn at random; what is drawn depends on the centre, the
-    node and the seed alone, not on the other centres. The released ego-networks are
-    random samples as well, of which Hu et al. published no code.
+    Networks grow hop by hop. If a hop would exceed ``max_nodes``, a random part of its
+    nodes is taken; the draw depends only on the centre, the node and the seed, not on
+    other centres. The released ego-networks are random samples too, for which Hu et al.
+    published no code.
 
     Args:
-        edge_index: an undirected graph, ``(2, num_edges)``. An edge may stand there
-            once, in both directions, or repeated; loops are left out.
-        edge_attr: ``(num_edges, channels)``; of repeated edges the largest values.
+        edge_index: an undirected graph, ``(2, num_edges)``. Edges may be given once, in
+            both directions, or repeatedly; loops are ignored.
+        edge_attr: ``(num_edges, channels)``; repeated edges get the largest values.
         centers: nodes, ``(num_centers,)``.
-        hops: how far, at least 1.
-        max_nodes: in a network, at least 2. (default: no limit)
-        num_nodes: of the graph. (default: from ``edge_index``)
+        hops: number of hops, at least 1.
+        max_nodes: largest size of a network, at least 2; default no limit.
+        num_nodes: number of nodes of the graph; default ``edge_index.max() + 1``.
         seed: a non-negative integer.
 
     Returns:
-        A network for each centre, its nodes in the order of their numbers, which it
-        also holds as ``n_id`` ``(num_nodes,)``.
+        A network for each centre, its nodes in increasing order of their numbers in the
+        graph, which are in ``n_id`` ``(num_nodes,)``.
 
     Raises:
         ValueError: for shapes or numbers that do not fit the graph.
 
-    Source: Hu et al., ICLR 2020, for the format; the cut is ours.
+    Source: Hu et al., ICLR 2020, for the format; the rule is ours.
 
     Example:
         >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
@@ -85,14 +86,11 @@ def ego_networks(
             f"centers must be some nodes, (num_centers,), got {tuple(centers.shape)}"
         )
     _check_range("centers", centers, n)
-    for name, value, least in (
-        ("hops", hops, 1),
-        ("max_nodes", 2 if max_nodes is None else max_nodes, 2),
-        ("seed", seed, 0),
-    ):
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, got {value!r}")
-    graph = undirected(edge_index.cpu().numpy(), edge_attr.cpu().numpy(), n)
+    check_at_least("hops", hops, 1)
+    if max_nodes is not None:
+        check_at_least("max_nodes", max_nodes, 2)
+    check_at_least("seed", seed, 0)
+    table = merge_directions(edge_index.cpu().numpy(), edge_attr.cpu().numpy(), n)
     bar = tqdm(
         np.array_split(centers.cpu().numpy(), -(-len(centers) // _CENTERS)),
         desc="Cutting ego-networks",
@@ -100,20 +98,20 @@ def ego_networks(
         delay=1.0,
         disable=None,
     )
-    return _joined(graph, [cut(graph, c, hops, max_nodes or n, seed) for c in bar])
+    return _join(table, [extract(table, c, hops, max_nodes or n, seed) for c in bar])
 
 
-def _joined(graph: Graph, cuts: list[Cut]) -> EgoNetworks:
+def _join(table: EdgeTable, parts: list[EgoBatch]) -> EgoNetworks:
     node, nodes, center, ends, edge, edges = (
         torch.from_numpy(np.concatenate(part, axis=-1))
-        for part in zip(*cuts, strict=True)
+        for part in zip(*parts, strict=True)
     )
     networks = torch.arange(len(center) + 1)
     node_ptr, edge_ptr = prefix_sum(nodes), 2 * prefix_sum(edges)
     data = Data(
         x=torch.ones(len(node), 1),
         edge_index=torch.stack([ends, ends.flip(0)], dim=2).flatten(1),
-        edge_attr=torch.from_numpy(graph.attr)[edge].repeat_interleave(2, dim=0),
+        edge_attr=torch.from_numpy(table.attr)[edge].repeat_interleave(2, dim=0),
         center_node_idx=center,
         n_id=node,
     )

@@ -1,16 +1,17 @@
-"""load_proteins: ego-networks of protein interactions, published or your own."""
+"""load_proteins: ego-networks of proteins, as published or from your own tables."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from ...utils.checks import check_at_least, check_choice
+from .._files import AnyPath
 from ._published import PUBLISHED, read_published
 from ._tables import Interactions, Names, read_interactions, read_labels, species_of
 from .ego_networks import EgoNetworks, ego_networks
@@ -19,7 +20,7 @@ ProteinSplit = Literal["supervised", "unsupervised"]
 
 
 def load_proteins(
-    folder: str | os.PathLike[str],
+    folder: AnyPath,
     split: ProteinSplit = "supervised",
     *,
     threshold: int = 400,
@@ -28,42 +29,41 @@ def load_proteins(
     num_tasks: int = 40,
     seed: int = 0,
 ) -> EgoNetworks:
-    """Load ego-networks of proteins, with labels of their centres or without.
+    """Load ego-networks of proteins, with or without labels of their centres.
 
-    ``folder`` holds one of two things:
+    ``folder`` holds either
 
-    * Hu et al.'s published files, ``SPLIT/processed/geometric_data_processed.pt``.
-      Only ``num_tasks`` then matters beside the split.
+    * Hu et al.'s published files, ``SPLIT/processed/geometric_data_processed.pt``, for
+      which only ``split`` and ``num_tasks`` matter; or
     * ``edges.tsv``, one or more of STRING's ``protein.links.detailed`` tables under one
-      header: columns protein1, protein2 and the channels neighborhood, fusion,
+      header, with columns protein1, protein2 and the channels neighborhood, fusion,
       cooccurence, coexpression, experimental, database, textmining, scored 0 to 1000;
-      and ``labels.tsv``, a header and then in each row a protein and its labels, 0 or
-      1. Both may be gzipped (``.tsv.gz``). Columns are separated by blanks or tabs.
-      Proteins are named as in STRING, 9606.ENSP00000000233, and so bear their species.
+      and ``labels.tsv``, a header, then in each row a protein and its labels, 0 or 1.
+      Both may be gzipped (``.tsv.gz``). Columns are separated by spaces or tabs. Names
+      are those of STRING, which contain the species: 9606.ENSP00000000233.
 
-    "supervised" are the networks around the proteins of ``labels.tsv``, in its order;
-    "unsupervised" those around all proteins that have a relation, sorted by name. A
-    channel is a relation where it scores at least ``threshold``. How Hu et al. cut
-    networks and made scores binary was not published (the cut was random): both
-    rules are ours, and so are their defaults.
+    "supervised" gives the networks around the proteins of ``labels.tsv``, in its order;
+    "unsupervised" those around all proteins with a relation, sorted by name. A relation
+    is 1 where its channel scores at least ``threshold``. Hu et al. did not publish how
+    they cut networks (at random) and thresholded scores: both rules and their defaults
+    are ours.
 
     Args:
         folder: as above.
         split: "supervised" or "unsupervised".
         threshold: 1 to 1000. (default: :obj:`400`, STRING's medium confidence)
-        hops: how far networks reach, see
-            :func:`~sega_anchor.datasets.proteins.ego_networks.ego_networks`.
-        max_nodes: in a network; likewise.
-        seed: of the cut; likewise.
-        num_tasks: labels of each protein.
+        hops: see :func:`~sega_anchor.datasets.proteins.ego_networks.ego_networks`.
+        max_nodes: likewise.
+        num_tasks: number of labels of each protein.
+        seed: as ``hops``.
 
     Returns:
         Networks with ``x`` of ones ``(num_nodes, 1)``, ``edge_index`` with the two
-        directions of an edge side by side, ``edge_attr`` ``(num_edges, 9)`` floats (7
-        relations; loop and mask, both 0 here), ``center_node_idx`` ``(1,)``,
-        ``species_id`` ``(1,)`` (NCBI taxonomy number) and, if supervised, ``y``
-        ``(1, num_tasks)`` floats. A labelled protein without relations is a network of
-        one node.
+        directions of each edge in adjacent columns, ``edge_attr`` ``(num_edges, 9)``
+        floats (7 relations, then loop and mask, both 0 here), ``center_node_idx``
+        ``(1,)``, ``species_id`` ``(1,)`` (NCBI taxonomy number) and, if supervised,
+        ``y`` ``(1, num_tasks)`` floats. A labelled protein without relations is a
+        network of one node.
 
     Raises:
         ValueError: if the folder holds neither, or a file cannot be used.
@@ -91,7 +91,7 @@ def load_proteins(
         labels = _table(home, "labels.tsv")
         names, y = read_labels(labels, num_tasks)
         species = _known_species(labels, names, species)
-        centers, n = _numbered(names, found.names)
+        centers, n = _number(names, found.names)
     networks = ego_networks(
         found.edge_index,
         found.relations,
@@ -101,19 +101,19 @@ def load_proteins(
         num_nodes=n,
         seed=seed,
     )
-    return _finished(networks, species, y)
+    return _complete(networks, species, y)
 
 
-def _numbered(names: Names, known: Names) -> tuple[Tensor, int]:
-    """Return the numbers of proteins, new ones without relations, and how many."""
+def _number(names: Names, known: Names) -> tuple[Tensor, int]:
+    """Return numbers of proteins, new ones for unknown names, and the total number."""
     place = np.minimum(np.searchsorted(known, names), len(known) - 1)
     new = known[place] != names
     place[new] = len(known) + np.arange(new.sum())
     return torch.from_numpy(place), len(known) + int(new.sum())
 
 
-def _finished(networks: EgoNetworks, species: Tensor, y: Tensor | None) -> EgoNetworks:
-    """Give networks the columns for loop and mask, species and labels."""
+def _complete(networks: EgoNetworks, species: Tensor, y: Tensor | None) -> EgoNetworks:
+    """Add the columns for loop and mask, the species and the labels."""
     data, slices = networks._data, networks.slices
     data.edge_attr = pad(data.edge_attr.float(), (0, 2))
     data.species_id = species
@@ -137,18 +137,14 @@ def _table(home: Path, name: str) -> Path:
 
 
 def _check(split: str, threshold: int, num_tasks: int) -> None:
-    if split not in get_args(ProteinSplit):
-        raise ValueError(
-            f"split must be {' or '.join(get_args(ProteinSplit))}, got {split!r}"
-        )
+    check_choice("split", split, ProteinSplit)
     if not 1 <= threshold <= 1000:
         raise ValueError(f"threshold must be from 1 to 1000, got {threshold!r}")
-    if num_tasks < 1:
-        raise ValueError(f"num_tasks must be at least 1, got {num_tasks!r}")
+    check_at_least("num_tasks", num_tasks, 1)
 
 
 def _interactions(path: Path, threshold: int) -> tuple[Interactions, Tensor]:
-    """Return interactions and the species of all proteins that have any."""
+    """Return the interactions and the species of their proteins."""
     found = read_interactions(path, threshold)
     species = species_of(path, found.names)
     first, second = species[found.edge_index]
@@ -160,7 +156,10 @@ def _interactions(path: Path, threshold: int) -> tuple[Interactions, Tensor]:
 
 
 def _known_species(path: Path, names: Names, known: Tensor) -> Tensor:
-    """Return species; one without relations was forgotten, or is named otherwise."""
+    """Return the species of proteins; refuse species without any interactions.
+
+    Their interactions were forgotten, or are filed under another name.
+    """
     species = species_of(path, names)
     lost = ~torch.isin(species, known)
     if lost.any():

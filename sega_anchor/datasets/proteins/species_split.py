@@ -1,4 +1,4 @@
-"""species_split: train on other species, test on man."""
+"""species_split: train on other species, test on humans."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ HUMAN = 9606
 
 
 class SpeciesSplit(NamedTuple):
-    """Which proteins are for what, long tensors in shuffled order.
+    """Indices of proteins, long tensors in shuffled order.
 
-    Attributes:
-        train: 85 % of the other species.
-        valid: 15 % of the other species.
-        test_easy: one half of man.
-        test_hard: the other half, whose score is the published one.
+    Args:
+        train: 85 % of the proteins of other species.
+        valid: 15 % of the proteins of other species.
+        test_easy: one half of the human proteins.
+        test_hard: the other half, on which the published score is measured.
     """
 
     train: Tensor
@@ -31,18 +31,18 @@ class SpeciesSplit(NamedTuple):
 def species_split(species: Tensor, seed: int = 42) -> SpeciesSplit:
     """Split proteins by species, as the released code does.
 
-    The places of the other species, and those of man, are each shuffled by
-    ``random.Random(seed)`` and cut into a first part of ``int(0.85 * n)``, or half, and
-    a second of ``int(0.15 * n)``, or half. Rounding down can leave the last one out of
-    both, as released. Which species the others are does not matter; the released code
+    The indices of other species, and those of humans, are each shuffled by
+    ``random.Random(seed)`` and cut into parts of ``int(0.85 * n)`` and
+    ``int(0.15 * n)``, or two of ``int(0.5 * n)``. Rounding down can leave the last
+    index out of both, as released. Any other species are allowed; the released code
     knows seven.
 
     Args:
         species: NCBI taxonomy numbers, ``(num_graphs,)``.
-        seed: of both shuffles. (default: :obj:`42`, as published)
+        seed: seed of both shuffles. (default: :obj:`42`, as published)
 
     Raises:
-        ValueError: if a part would be empty: below 2 proteins of man or 7 others.
+        ValueError: if a part would be empty: below 2 human proteins or 7 others.
 
     Source: Hu et al., ICLR 2020, repository snap-stanford/pretrain-gnns,
     bio/splitters.py and bio/finetune.py.
@@ -58,13 +58,15 @@ def species_split(species: Tensor, seed: int = 42) -> SpeciesSplit:
             f"{species.dtype} {tuple(species.shape)}"
         )
     human = species == HUMAN
-    others, man = (~human).nonzero().view(-1), human.nonzero().view(-1)
-    if len(man) < 2 or len(others) < 7:
+    others, humans = (~human).nonzero().view(-1), human.nonzero().view(-1)
+    if len(humans) < 2 or len(others) < 7:
         raise ValueError(
-            f"a split needs at least 2 proteins of man (species {HUMAN}) and 7 of "
-            f"other species, got {len(man)} and {len(others)}"
+            f"a split needs at least 2 human proteins (species {HUMAN}) and 7 of "
+            f"other species, got {len(humans)} and {len(others)}"
         )
-    return SpeciesSplit(*_parts(others, 0.85, 0.15, seed), *_parts(man, 0.5, 0.5, seed))
+    return SpeciesSplit(
+        *_parts(others, 0.85, 0.15, seed), *_parts(humans, 0.5, 0.5, seed)
+    )
 
 
 def _parts(

@@ -1,4 +1,4 @@
-"""Raw TUDataset files out of a zip archive: safe, checked, all or nothing."""
+"""extract_archive: the raw files of a TU data set from a zip archive."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from tqdm import tqdm
+from .._files import byte_bar
 
 REQUIRED = ("A", "graph_indicator", "graph_labels")
 OPTIONAL = (
@@ -31,35 +31,35 @@ _CHUNK = 1 << 20
 
 
 def is_complete(folder: Path, name: str) -> bool:
-    """Whether a folder holds the raw files without which no set can be read."""
+    """Return whether a folder holds the required raw files of a set."""
     return all((folder / f"{name}_{kind}.txt").is_file() for kind in REQUIRED)
 
 
 def extract_archive(archive: Path, name: str, folder: Path) -> None:
     """Extract the raw files ``NAME_*.txt`` of a TU archive into a folder.
 
-    Only the standard files are taken, wherever they lie in the archive, and each is
-    written under its bare name: a member name can lead nowhere else. The files are
-    extracted beside ``folder`` and moved into place together, so that it is either
-    complete or untouched.
+    Only the standard files are extracted, from any folder of the archive, and written
+    under their base names, so no member can be written elsewhere. All files are moved
+    into ``folder`` together, which is then either complete or unchanged.
 
     Args:
-        archive: A zip file in the TUDataset layout, usually ``NAME/NAME_*.txt``.
-        name: The name of the data set.
-        folder: Where the files go; must not exist, or be empty.
+        archive: a zip file in the TUDataset layout, usually ``NAME/NAME_*.txt``.
+        name: name of the data set.
+        folder: where the files go; must be missing or empty.
 
     Raises:
-        ValueError: If the archive is corrupt or lacks one of the files ``_A``,
+        ValueError: if the archive is corrupt or lacks one of the files ``_A``,
             ``_graph_indicator``, ``_graph_labels``, or ``folder`` holds other files.
 
-    >>> with tempfile.TemporaryDirectory() as temporary:
-    ...     archive, folder = Path(temporary, "TOY.zip"), Path(temporary, "raw")
-    ...     with zipfile.ZipFile(archive, "w") as file:
-    ...         for kind in REQUIRED:
-    ...             file.writestr(f"TOY/TOY_{kind}.txt", "1")
-    ...     extract_archive(archive, "TOY", folder)
-    ...     is_complete(folder, "TOY")
-    True
+    Example:
+        >>> with tempfile.TemporaryDirectory() as temporary:
+        ...     archive, folder = Path(temporary, "TOY.zip"), Path(temporary, "raw")
+        ...     with zipfile.ZipFile(archive, "w") as file:
+        ...         for kind in REQUIRED:
+        ...             file.writestr(f"TOY/TOY_{kind}.txt", "1")
+        ...     extract_archive(archive, "TOY", folder)
+        ...     is_complete(folder, "TOY")
+        True
     """
     if folder.is_dir() and any(folder.iterdir()):
         raise ValueError(
@@ -80,7 +80,7 @@ def extract_archive(archive: Path, name: str, folder: Path) -> None:
 def _members(
     file: zipfile.ZipFile, name: str, archive: Path
 ) -> dict[str, zipfile.ZipInfo]:
-    """The members to extract, by the bare name each will get."""
+    """Return the members to extract, by their base names."""
     wanted = {f"{name}_{kind}.txt" for kind in (*REQUIRED, *OPTIONAL)}
     members: dict[str, zipfile.ZipInfo] = {}
     for member in file.infolist():
@@ -112,14 +112,7 @@ def _extract(
     total = sum(member.file_size for member in members.values())
     with (
         tempfile.TemporaryDirectory(prefix=".raw-", dir=folder.parent) as temporary,
-        tqdm(
-            desc=f"Extracting {name}",
-            total=total,
-            unit="B",
-            unit_scale=True,
-            leave=False,
-            disable=None,
-        ) as bar,
+        byte_bar(f"Extracting {name}", total) as bar,
     ):
         fresh = Path(temporary, "raw")
         fresh.mkdir()
@@ -132,10 +125,10 @@ def _extract(
 
 
 def _move(fresh: Path, folder: Path, name: str) -> None:
-    """Put the finished folder in place, or keep what another process put there."""
+    """Move the finished folder into place, unless another process was faster."""
     try:
         if folder.is_dir():
-            folder.rmdir()  # empty; some systems do not replace even that
+            folder.rmdir()  # empty, but some systems cannot replace it
         os.replace(fresh, folder)
     except OSError:
         if not is_complete(folder, name):

@@ -1,4 +1,4 @@
-"""Raw TUDataset text files to the file that PyG's TUDataset caches."""
+"""process_raw: turn raw TU text files into the cache file of PyG's TUDataset."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch_geometric.data import Data
-from torch_geometric.utils import coalesce, cumsum, one_hot, remove_self_loops
-from tqdm import tqdm
+from torch_geometric.utils import coalesce, one_hot, remove_self_loops
+
+from ...utils.scatter import prefix_sum
+from .._files import byte_bar
 
 _CHUNK = 1 << 24
 
@@ -23,15 +25,15 @@ _T = TypeVar("_T", bound=np.generic)
 
 
 def process_raw(raw: Path, name: str, target: Path) -> None:
-    """Read the raw files of a set and write the cache of ``TUDataset``, atomically.
+    """Read the raw files of a set and write the cache of ``TUDataset`` atomically.
 
     Args:
-        raw: Folder of the files ``NAME_*.txt``.
-        name: The name of the data set.
-        target: The file to write, ``ROOT/NAME/processed/data.pt``.
+        raw: folder of the files ``NAME_*.txt``.
+        name: name of the data set.
+        target: file to write, ``ROOT/NAME/processed/data.pt``.
 
     Raises:
-        ValueError: If a file is not a table of numbers or the files disagree.
+        ValueError: if a file is not a table of numbers or the files disagree.
     """
     data, slices, sizes = read_raw(raw, name)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -44,22 +46,21 @@ def process_raw(raw: Path, name: str, target: Path) -> None:
 def read_raw(raw: Path, name: str) -> tuple[Data, dict[str, Tensor], dict[str, int]]:
     """Read the raw files of a set into one ``Data`` and the slices of its graphs.
 
-    The result is that of PyG's ``read_tu_data``, in a tenth of its memory (it keeps
-    Python numbers, more than 5 GB of them for COLLAB) and with a progress bar. Three
-    differences: the files are checked, graphs without edges at the end of a set are
-    kept whole, and ``y`` holds the class labels also where a set has
-    ``graph_attributes``.
+    The result is that of PyG's ``read_tu_data``, with a progress bar and a tenth of its
+    memory (it keeps Python numbers, more than 5 GB for COLLAB). It differs in three
+    ways: files are checked, graphs without edges at the end of a set keep all nodes,
+    and ``y`` holds class labels even if a set has ``graph_attributes``.
 
     Args:
-        raw: Folder of the files ``NAME_*.txt``.
-        name: The name of the data set.
+        raw: folder of the files ``NAME_*.txt``.
+        name: name of the data set.
 
     Returns:
-        The data, with ``edge_index`` of shape ``(2, num_edges)`` counted from zero in
-        every graph, its slices, and the widths of labels and attributes.
+        The data, with nodes numbered within each graph in ``edge_index`` ``(2,
+        num_edges)``; its slices; and the widths of labels and attributes.
 
     Raises:
-        ValueError: If a file is not a table of numbers or the files disagree.
+        ValueError: if a file is not a table of numbers or the files disagree.
     """
     node_graph = torch.from_numpy(_labels(raw, name, "graph_indicator")) - 1
     y = np.unique(_labels(raw, name, "graph_labels"), return_inverse=True)[1]
@@ -74,7 +75,7 @@ def read_raw(raw: Path, name: str) -> tuple[Data, dict[str, Tensor], dict[str, i
 
 
 def _check(name: str, edge_index: Tensor, node_graph: Tensor, graphs: int) -> None:
-    """Raise unless every edge joins two nodes of one graph, graphs in order."""
+    """Raise ValueError unless graphs are in order and edges within graphs."""
     nodes = len(node_graph)
     if edge_index.size(0) != 2:
         raise ValueError(f"{name}_A.txt must have two columns: 'node, node'")
@@ -97,16 +98,16 @@ def _check(name: str, edge_index: Tensor, node_graph: Tensor, graphs: int) -> No
 
 
 def _slice(data: Data, node_graph: Tensor, graphs: int) -> dict[str, Tensor]:
-    """Count nodes from zero in every graph; where the graphs begin and end."""
+    """Number nodes within each graph, and return where graphs begin and end."""
     nodes = torch.bincount(node_graph, minlength=graphs)
-    node_slice = cumsum(nodes)
+    node_slice = prefix_sum(nodes)
     edge_graph = node_graph[data.edge_index[0]]
-    edge_slice = cumsum(torch.bincount(edge_graph, minlength=graphs))
+    edge_slice = prefix_sum(torch.bincount(edge_graph, minlength=graphs))
     data.edge_index -= node_slice[edge_graph]
     slices = {"edge_index": edge_slice, "y": torch.arange(graphs + 1)}
     if data.x is not None:
         slices["x"] = node_slice
-    else:  # the way `InMemoryDataset.collate` stores sizes without features
+    else:  # as ``InMemoryDataset.collate`` stores sizes without features
         data._num_nodes = nodes.tolist()
         data.num_nodes = len(node_graph)
     if data.edge_attr is not None:
@@ -117,7 +118,7 @@ def _slice(data: Data, node_graph: Tensor, graphs: int) -> dict[str, Tensor]:
 def _features(
     raw: Path, name: str, of: str, rows: int
 ) -> tuple[Tensor | None, dict[str, int]]:
-    """Attributes, then one-hot labels, of nodes or edges, and their widths."""
+    """Return attributes and one-hot labels of nodes or edges, and their widths."""
     parts = {"attributes": torch.empty(rows, 0), "labels": torch.empty(rows, 0)}
     for kind in parts:
         if not (raw / f"{name}_{of}_{kind}.txt").is_file():
@@ -138,7 +139,7 @@ def _features(
 
 
 def _labels(raw: Path, name: str, kind: str) -> NDArray[np.int64]:
-    """A file with one whole number a line."""
+    """Return the content of a file with one integer a line."""
     table = _table(raw, name, kind, np.dtype(np.int64))
     if table.shape[1] != 1 or not len(table):
         raise ValueError(f"{name}_{kind}.txt must have one whole number a line")
@@ -146,13 +147,13 @@ def _labels(raw: Path, name: str, kind: str) -> NDArray[np.int64]:
 
 
 def _table(raw: Path, name: str, kind: str, dtype: np.dtype[_T]) -> NDArray[_T]:
-    """A file of numbers, comma between columns, (rows, columns)."""
+    """Return the content of a comma-separated file of numbers, ``(rows, columns)``."""
     path = raw / f"{name}_{kind}.txt"
     with path.open("rb") as file:
         columns = file.readline().count(b",") + 1
     try:
         with warnings.catch_warnings():
-            # How numpy says that it stopped at something that is no number.
+            # NumPy warns when it stops at something that is not a number.
             warnings.simplefilter("error", DeprecationWarning)
             parts = [
                 np.fromstring(lines.replace(b",", b" "), dtype=dtype, sep=" ")
@@ -168,19 +169,11 @@ def _table(raw: Path, name: str, kind: str, dtype: np.dtype[_T]) -> NDArray[_T]:
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
-    """The text of a file in parts that end where lines end, without blank parts."""
+    """Yield the text of a file in parts of whole lines, without blank parts."""
     rest = b""
     with (
         path.open("rb") as file,
-        tqdm(
-            desc=f"Reading {path.name}",
-            total=path.stat().st_size,
-            unit="B",
-            unit_scale=True,
-            leave=False,
-            delay=1.0,
-            disable=None,
-        ) as bar,
+        byte_bar(f"Reading {path.name}", path.stat().st_size, delay=1.0) as bar,
     ):
         while block := file.read(_CHUNK):
             bar.update(len(block))

@@ -1,9 +1,8 @@
-"""Graph classification sets by name, from local archives before any download."""
+"""load: graph classification sets by name, from local archives or a download."""
 
 from __future__ import annotations
 
 import difflib
-import http.client
 import re
 import tempfile
 from pathlib import Path
@@ -28,7 +27,7 @@ TU_NAMES = (
     "IMDB-MULTI",
     "github_stargazers",
 )
-"""The TU sets of the paper's tables; the last one is its GITHUB."""
+"""The TU sets of the paper's tables; the last one is GITHUB there."""
 
 _SYNTHETIC = "synthetic"
 
@@ -42,37 +41,37 @@ def load(
 ) -> InMemoryDataset:
     """Load a graph classification set by name.
 
-    ``"synthetic"`` gives :class:`SyntheticCommunities`, which needs no files. Every
-    other name is a TU set, read by PyG's ``TUDataset`` from ``ROOT/NAME``. What is not
-    there yet is taken from ``NAME.zip`` in the archives, and only without that
-    downloaded. Sets without node labels (COLLAB, REDDIT, IMDB) have no ``x``.
+    ``"synthetic"`` gives :class:`.SyntheticCommunities`, which needs no files. Other
+    names are TU sets, which PyG's ``TUDataset`` reads from ``ROOT/NAME``. A set that is
+    not there yet is extracted from ``NAME.zip`` in the archives, or else downloaded.
+    Sets without node labels (COLLAB, REDDIT, IMDB) have no ``x``.
 
     Args:
-        name: ``"synthetic"``, one of :data:`TU_NAMES`, or any other TU set of which
-            an archive or the raw files are at hand.
-        root: Folder in which sets are unpacked and cached. Default: the environment
+        name: ``"synthetic"``, one of :data:`TU_NAMES`, or another TU set whose archive
+            or raw files are available locally.
+        root: folder in which sets are extracted and cached. Default: the environment
             variable ``SEGA_ANCHOR_DATA``, else ``~/.cache/sega_anchor``.
-        archives: Folder of archives ``NAME.zip``, each holding ``NAME/*.txt`` in the
+        archives: folder of archives ``NAME.zip``, each holding ``NAME/*.txt`` in the
             raw TUDataset format. Default: the environment variable
             ``SEGA_ANCHOR_ARCHIVES``, else none.
-        use_node_attr: Whether ``x`` begins with the continuous node attributes, if
-            the set has any, before the one-hot node labels. Both settings share one
-            cache, from which attributes are cut at loading.
+        use_node_attr: put continuous node attributes, if the set has any, before the
+            one-hot node labels in ``x``. Both settings share one cache.
 
     Returns:
-        The data set, with a label ``y`` of shape ``(1,)`` in every graph.
+        The data set, with a label ``y`` ``(1,)`` in every graph.
 
     Raises:
-        ValueError: If the name is unknown, the archives folder does not exist, the
+        ValueError: if the name is unknown, the archives folder does not exist, the
             archive is corrupt or incomplete, or the download fails.
 
     Source: Morris et al., "TUDataset" (2020); the paper's appendix C.
 
-    >>> load("synthetic")
-    SyntheticCommunities(num_graphs=300, seed=0)
-    >>> load("MUTAGG")
-    Traceback (most recent call last):
-    ValueError: unknown data set 'MUTAGG'; did you mean 'MUTAG'? ...
+    Example:
+        >>> load("synthetic")
+        SyntheticCommunities(num_graphs=300, seed=0)
+        >>> load("MUTAGG")
+        Traceback (most recent call last):
+        ValueError: unknown data set 'MUTAGG'; did you mean 'MUTAG'? ...
     """
     if name == _SYNTHETIC:
         return SyntheticCommunities()
@@ -83,15 +82,15 @@ def load(
 
 
 def _prepare(name: str, home: Path, folder: Path | None) -> None:
-    """Put into ``home`` what ``TUDataset`` looks for, so that it only has to load."""
+    """Create the files in ``home`` that ``TUDataset`` loads."""
     raw = home / "raw"
     archive = folder / f"{name}.zip" if folder else None
     if archive is not None and not archive.is_file():
         archive = None
-    # A name becomes part of paths: it must not lead out of the folders.
+    # The name becomes part of paths, so it must not contain separators.
     plain = re.fullmatch(r"\w[\w.+-]*", name, flags=re.ASCII) is not None
-    at_hand = plain and (archive is not None or is_complete(raw, name))
-    if name not in TU_NAMES and not at_hand:
+    available = plain and (archive is not None or is_complete(raw, name))
+    if name not in TU_NAMES and not available:
         raise ValueError(_unknown(name, folder))
     if not is_complete(raw, name):
         if archive is None:
@@ -105,7 +104,7 @@ def _prepare(name: str, home: Path, folder: Path | None) -> None:
 
 
 def _unknown(name: str, folder: Path | None) -> str:
-    """The message for a name that is neither known nor at hand."""
+    """Return the message for a name that is neither known nor available."""
     local = [] if folder is None else [path.stem for path in folder.glob("*.zip")]
     names = {known.lower(): known for known in (_SYNTHETIC, *TU_NAMES, *local)}
     close = [names[n] for n in difflib.get_close_matches(name.lower(), list(names))]
@@ -119,15 +118,7 @@ def _unknown(name: str, folder: Path | None) -> str:
 
 def _fetch(name: str, raw: Path) -> None:
     """Download the archive of a set and extract it."""
-    url = f"{TUDataset.url}/{name}.zip"
     with tempfile.TemporaryDirectory() as temporary:
         archive = Path(temporary, f"{name}.zip")
-        try:
-            download(url, archive)
-        except (OSError, http.client.HTTPException) as error:
-            raise ValueError(
-                f"cannot download {name!r} from {url} ({error}); without a network "
-                f"put {name}.zip in a folder and give it with --archives DIR or "
-                f"{ARCHIVES}"
-            ) from error
+        download(name, f"{TUDataset.url}/{name}.zip", archive)
         extract_archive(archive, name, raw)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypedDict, get_args
+from typing import Literal, TypedDict
 
 from ...augment import Augmentation, Released, augmentation
-from ...training.published import Published
-from ...trees.build import TreeMethod, check_build
-from ...utils.checks import check_positive
-from ..settings import Protocol, Settings
+from ...training import FeatureSpec
+from ...trees import TreeMethod, check_build
+from ...utils import check_at_least, check_choice, check_positive
+from ..settings import Protocol, check_batch_size, check_device
 
 Pretraining = Literal["none", "graphcl", "sega"]
 #: How tables call what came before fine-tuning.
 LABELS = {"none": "no pre-training", "graphcl": "GraphCL", "sega": "SEGA"}
 #: What encoder and leaves see.
-FEATURES = Published(labels="both", degree="both", count=True, attributes=True)
+FEATURES = FeatureSpec(degree="both", raw_degree=True, attributes=True)
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class Config:
         epochs, lr: of fine-tuning.
         batch_size: graphs per step, in both.
         seeds: how many seeds, 0, 1, ...
+        folds: of the evaluation, at least 3.
         root, archives, results, device: as in
             :class:`~sega_anchor.protocols.Settings`; ``results`` also keeps the
             encoders and the state of interrupted trainings.
@@ -63,6 +64,7 @@ class Config:
     lr: float = 0.001
     batch_size: int = 128
     seeds: int = 5
+    folds: int = 10
     root: str | None = None
     archives: str | None = None
     results: str | None = None
@@ -70,11 +72,13 @@ class Config:
 
     def __post_init__(self) -> None:
         """Refuse values before any work starts."""
-        if self.pretraining not in get_args(Pretraining):
-            known = " or ".join(map(repr, get_args(Pretraining)))
-            raise ValueError(f"pretraining must be {known}, got {self.pretraining!r}")
-        # The settings shared with the unsupervised protocol say what is wrong.
-        self.settings()
+        check_choice("pretraining", self.pretraining, Pretraining)
+        check_choice("protocol", self.protocol, Protocol)
+        check_batch_size(self.batch_size)
+        for name in ("seeds", "epochs"):
+            check_at_least(name, getattr(self, name), 1)
+        check_at_least("folds", self.folds, 3)  # one for each part
+        check_device(self.device)
         self.view()
         check_build(self.height, self.tree or "refined")
         parts = 1 / self.label_rate if self.label_rate > 0 else 0
@@ -85,19 +89,6 @@ class Config:
             )
         names = "hidden_channels temperature pretrain_epochs pretrain_lr lr"
         check_positive(self, *names.split())
-
-    def settings(self) -> Settings:
-        """Return what is shared with the unsupervised protocol."""
-        return Settings(
-            protocol=self.protocol,
-            seeds=self.seeds,
-            epochs=self.epochs,
-            evaluate_at=(),
-            batch_size=self.batch_size,
-            root=self.root,
-            archives=self.archives,
-            device=self.device,
-        ).resolved(FEATURES)
 
     def view(self) -> Augmentation:
         """Return the augmentation that these values name.
@@ -129,6 +120,7 @@ class Options(TypedDict, total=False):
     lr: float
     batch_size: int
     seeds: int
+    folds: int
     root: str | None
     archives: str | None
     results: str | None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 import torch
@@ -16,19 +14,26 @@ from tqdm import tqdm
 from typing_extensions import Unpack
 
 from ...backbones import ResGCN
-from ...distributed import Place, broadcast_object, preserve_rng, session
-from ...nn.anchor_view import AnchorView
+from ...distributed import (
+    broadcast_object,
+    is_main,
+    main_first,
+    preserve_rng,
+    process_group,
+    rank_generator,
+    rank_identity,
+    seed_rank,
+)
+from ...nn import AnchorView
 from ...profile import phase
 from ...report import Record, Tuned
+from ...training import TrainingState, run_finetuning, run_pretraining
 from ...training.checkpoint import load_encoder, save_encoder
 from ...training.contrast import Contrast
-from ...training.finetuning import Classifier, Part, finetune
-from ...training.pretraining import pretrain
-from ...training.state import TrainingState
+from ...training.finetuning import Classifier, Curves, Part
+from ..features import feature_transform
 from ..prepare import (
-    FOLDS,
     checksum,
-    choose_features,
     find_cache,
     find_graphs,
     find_labels,
@@ -36,6 +41,7 @@ from ..prepare import (
     prepare,
     reset_copy,
 )
+from ..settings import identity
 from ._config import FEATURES, LABELS, Config, Options
 from ._split import check_label_rate, split
 
@@ -66,8 +72,8 @@ def run(dataset: str | Sequence[Data], **options: Unpack[Options]) -> Tuned:
         2
     """
     config = Config(**options)
-    with session(config.device) as place, preserve_rng(place.device):
-        work = _Run(dataset, config, place)
+    with process_group(config.device) as device, preserve_rng(device):
+        work = _Run(dataset, config, device)
         for seed in range(config.seeds):
             work.finish(seed)
     return work.result()
@@ -77,20 +83,21 @@ class _Run:
     """One configuration: what its seeds share."""
 
     def __init__(
-        self, dataset: str | Sequence[Data], config: Config, place: Place
+        self, dataset: str | Sequence[Data], config: Config, device: str
     ) -> None:
-        self.place = place
-        settings = config.settings()
-        with phase("data"):
-            name, graphs, attributes = find_graphs(dataset, settings)
         self.config = config
-        self.labels = find_labels(graphs).long()
-        check_label_rate(self.labels, config.label_rate)
-        features = choose_features(name, attributes, settings, FEATURES)
+        self.device = device
+        with phase("data"):
+            name, graphs, attributes = find_graphs(
+                dataset, config.protocol, config.root, config.archives
+            )
+        self.labels = find_labels(graphs, config.folds).long()
+        check_label_rate(self.labels, config.label_rate, config.folds)
+        features = feature_transform(FEATURES, config.protocol, name, attributes)
         self.in_channels = features(graphs[0]).x.size(1)
         self.view = self._view() if config.pretraining == "sega" else None
         cache = find_cache(dataset, graphs)
-        with place.main_first(), phase("data"):
+        with main_first(), phase("data"):
             prepared = prepare(graphs, features, self.view, cache)
         content = checksum(prepared)
         for data in prepared:
@@ -103,10 +110,10 @@ class _Run:
             "content": content,
             "anchor": None if self.view is None else repr(self.view),
             "features": repr(features),
-            **_identity(config),
-            **place.identity(),
+            **identity(config),
+            **rank_identity(),
         }
-        self.record = Record(description, config.results if place.is_main else None)
+        self.record = Record(description, config.results if is_main() else None)
 
     def _view(self) -> AnchorView:
         """Return the anchor view, as wide as the encoder."""
@@ -119,17 +126,16 @@ class _Run:
         """Do what is not on record yet for a seed."""
         known = self.record.seed_entry(seed)
         folds = known.setdefault("folds", {})
-        missing = broadcast_object(
-            [fold for fold in range(FOLDS) if str(fold) not in folds]
-        )
-        if not missing:
-            known.update(broadcast_object(known))
-            return
-        encoder = self._pretrained(seed)
-        bar = tqdm(missing, desc=f"Fine-tuning, seed {seed}", disable=None, leave=False)
-        for fold in bar:
-            folds[str(fold)] = self._fold(copy.deepcopy(encoder), seed, fold)
-            self.record.save()
+        every = range(self.config.folds)
+        missing = broadcast_object([fold for fold in every if str(fold) not in folds])
+        if missing:
+            encoder = self._pretrained(seed)
+            title = f"Folds of seed {seed}"
+            for fold in tqdm(missing, desc=title, disable=None, leave=False):
+                curves, state = self._fold(copy.deepcopy(encoder), seed, fold)
+                folds[str(fold)] = curves
+                self.record.save()
+                state.discard()
         known.update(broadcast_object(known))
 
     def result(self) -> Tuned:
@@ -137,7 +143,10 @@ class _Run:
         seeds = [self.record.seed_entry(seed) for seed in range(self.config.seeds)]
         curves = {
             part: np.array(
-                [[s["folds"][str(f)][part] for f in range(FOLDS)] for s in seeds]
+                [
+                    [s["folds"][str(f)][part] for f in range(self.config.folds)]
+                    for s in seeds
+                ]
             )
             for part in seeds[0]["folds"]["0"]
         }
@@ -153,12 +162,14 @@ class _Run:
         if config.pretraining == "none":
             return encoder
         known = self.record.seed_entry(seed)
+        state_path = self.record.sibling_path(f"seed{seed}.state")
         if broadcast_object(path is not None and path.exists() and "history" in known):
             if path is not None:
                 load_encoder(path, encoder)
             encoder.load_state_dict(broadcast_object(encoder.state_dict()))
+            TrainingState(state_path).discard()  # a kill may have left it behind
             return encoder
-        generator = self.place.generator(seed)
+        generator = rank_generator(seed, self.device)
         model = Contrast(
             encoder,
             config.view(),
@@ -166,22 +177,17 @@ class _Run:
             temperature=config.temperature,
             lr=config.pretrain_lr,
             generator=generator,
-        ).to(self.place.device)
-        self.place.seed_rank(seed)
-        state = TrainingState(
-            self.record.sibling_path(f"seed{seed}.state"),
-            [model],
-            model.optimizers,
-            [generator],
-        )
-        known["history"] = pretrain(
+        ).to(self.device)
+        seed_rank(seed)
+        state = TrainingState(state_path, [model], model.optimizers, [generator])
+        known["history"] = run_pretraining(
             model,
             self.graphs,
             epochs=config.pretrain_epochs,
             batch_size=config.batch_size,
             seed=seed,
             state=state,
-            device=self.place.device,
+            device=self.device,
         )
         if path is not None:
             save_encoder(path, encoder, **self.record.config, seed=seed)
@@ -189,25 +195,23 @@ class _Run:
         state.discard()
         return encoder
 
-    def _fold(self, encoder: ResGCN, seed: int, fold: int) -> dict[str, list[float]]:
+    def _fold(
+        self, encoder: ResGCN, seed: int, fold: int
+    ) -> tuple[Curves, TrainingState]:
         """Fine-tune on the labelled part of one fold's training graphs."""
         config = self.config
         train, validation, test = split(
-            self.labels, fold, config.label_rate, config.protocol, seed
+            self.labels, fold, config.label_rate, config.protocol, seed, config.folds
         )
         parts = {"test": Part(test, accuracy)}
         if len(validation):
             parts["validation"] = Part(validation, _minus_loss)
         torch.manual_seed(seed)
-        model = Classifier(
-            encoder,
-            encoder.encode,
-            encoder.out_channels,
-            int(self.labels.max()) + 1,
-        ).to(self.place.device)
-        self.place.seed_rank(seed)
-        return finetune(
-            model,
+        classes = int(self.labels.max()) + 1
+        model = Classifier(encoder, encoder.encode, encoder.out_channels, classes)
+        seed_rank(seed)
+        return run_finetuning(
+            model.to(self.device),
             self.graphs,
             self.labels,
             train,
@@ -218,7 +222,7 @@ class _Run:
             batch_size=config.batch_size,
             seed=seed,
             state=self.record.sibling_path(f"seed{seed}-fold{fold}.state"),
-            device=self.place.device,
+            device=self.device,
         )
 
 
@@ -230,11 +234,3 @@ def accuracy(outputs: Tensor, labels: Tensor) -> float:
 def _minus_loss(outputs: Tensor, labels: Tensor) -> float:
     """Return what the released code's rule for validation minimises, negated."""
     return -float(cross_entropy(outputs, labels))
-
-
-def _identity(config: Config) -> dict[str, Any]:
-    """Return the values that decide the numbers of one seed."""
-    identity = asdict(config)
-    for name in ("seeds", "root", "archives", "results"):
-        del identity[name]
-    return identity

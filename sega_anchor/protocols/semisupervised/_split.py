@@ -9,27 +9,32 @@ import torch
 from sklearn.model_selection import StratifiedKFold
 from torch import Tensor
 
-from ..prepare import FOLDS
 from ..settings import Protocol
 
 _FOLD_STATE = 12345  # of the released code's folds
 
 
 def split(
-    labels: Tensor, fold: int, label_rate: float, protocol: Protocol, seed: int
+    labels: Tensor,
+    fold: int,
+    label_rate: float,
+    protocol: Protocol,
+    seed: int,
+    folds: int = 10,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return which graphs are labelled, validated on and tested on in a fold.
 
-    Stratified 10 folds; the fold before the test fold is for validation, under "paper"
+    Stratified folds; the fold before the test fold is for validation, under "paper"
     there is none. Of the other folds the first of ``1 / label_rate`` stratified parts
     is labelled.
 
     Args:
         labels: class of each graph.
-        fold: which fold is the test fold, 0 to 9.
+        fold: which fold is the test fold, from 0.
         label_rate: share of the training folds that is labelled.
         protocol: "honest" draws the folds from the seed, "paper" as released.
         seed: of the run.
+        folds: how many.
 
     Returns:
         Three LongTensors; the second is empty under "paper".
@@ -43,8 +48,8 @@ def split(
     """
     state = _FOLD_STATE if protocol == "paper" else seed
     y = labels.numpy()
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=state)
-    tests = [test for _, test in folds.split(y, y)]
+    cut = StratifiedKFold(folds, shuffle=True, random_state=state)
+    tests = [test for _, test in cut.split(y, y)]
     held = tests[fold], tests[fold - 1][: 0 if protocol == "paper" else None]
     rest = np.setdiff1d(np.arange(len(y)), np.concatenate(held))
     parts = StratifiedKFold(round(1 / label_rate), shuffle=True, random_state=state)
@@ -53,11 +58,11 @@ def split(
     return found[0], found[1], found[2]
 
 
-def check_label_rate(labels: Tensor, label_rate: float) -> None:
+def check_label_rate(labels: Tensor, label_rate: float, folds: int) -> None:
     """Raise ValueError unless every class has a labelled graph in every fold."""
     least = min(Counter(labels.tolist()).values())
     parts = round(1 / label_rate)
-    if least // FOLDS * (FOLDS - 2) < parts:
+    if least // folds * (folds - 2) < parts:
         raise ValueError(
             f"label_rate={label_rate} leaves folds without a labelled graph of the "
             f"smallest class, which has {least}: give a larger one"

@@ -9,11 +9,11 @@ NeurIPS 2020, repository Shen-Lab/GraphCL, transferLearning_MoleculeNet_PPI. SEG
 for this setting was never released: it is reconstructed from the paper.
 """
 
+from ._config import FinetuneConfig as FinetuneConfig
+from ._config import PretrainConfig as PretrainConfig
 from ._domains import DOMAINS as DOMAINS
 from ._domains import Domain as Domain
-from ._finetune import FinetuneConfig as FinetuneConfig
 from ._finetune import finetune as finetune
-from ._pretrain import PretrainConfig as PretrainConfig
 from ._pretrain import pretrain as pretrain
 
 __all__ = [

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from torch import Tensor
 from torch_geometric.data import Data
 
-from ...datasets import load_molecules, load_proteins, scaffold_split, species_split
+from ...datasets import (
+    load_molecules,
+    load_proteins,
+    pack_smiles,
+    scaffold_split,
+    species_split,
+)
 from ...datasets._files import data_root
-from ...datasets.molecules.pack_smiles import pack_smiles
 from ...loader import PackedGraphs
-from ...trees.transforms import AddCodingTree
-from ...utils.files import file_digest
+from ...trees import AddCodingTree
+from ...utils import file_digest
 from ..prepare import checksum
-
-if TYPE_CHECKING:
-    from ._finetune import FinetuneConfig
-    from ._pretrain import PretrainConfig
+from ._config import FinetuneConfig, PretrainConfig
 
 
 @dataclass(frozen=True)

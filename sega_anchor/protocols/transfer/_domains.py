@@ -13,8 +13,8 @@ from torch_geometric.data import Data
 
 from ...augment import Augmentation, EdgePerturb, NodeDrop, RandomChoice, Subgraph
 from ...backbones import MoleculeGIN, ProteinGIN
-from ...nn.anchor_view import AnchorView
-from ...trees.build import TreeMethod
+from ...nn import AnchorView
+from ...trees import TreeMethod
 
 DomainName = Literal["molecules", "proteins"]
 _ATOMS, _CHIRALITIES = 119, 4

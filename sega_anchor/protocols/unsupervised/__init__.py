@@ -1,8 +1,10 @@
 """The unsupervised protocol: learn without labels, then ask an SVM what was learnt.
 
-``_run`` is a configuration and what its seeds share, ``_training`` one seed.
+A ``Job`` is what the seeds of a configuration share, ``_training`` trains one of them,
+``_evaluation`` scores its embeddings, ``_run`` puts the result together.
 """
 
+from ._run import adapter as adapter
 from ._run import run as run
 
-__all__ = ["run"]
+__all__ = ["adapter", "run"]

@@ -1,33 +1,20 @@
-"""run: what the seeds of one configuration share, and what they have measured."""
+"""run: train and evaluate a method over seeds; adapter: the ``run`` of one method."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
-import torch
+from torch import Tensor
 from torch_geometric.data import Data
+from typing_extensions import Unpack
 
-from ...distributed import Place, broadcast_object, preserve_rng, session
-from ...evaluate import Folding
-from ...loader.packed_loader import move_if_fits
-from ...nn.anchor_view import AnchorView
-from ...profile import phase
-from ...report import Evaluation, Record, Result
-from ...training.method import Method, describe
-from ...training.published import Published
-from ..prepare import (
-    FOLDS,
-    checksum,
-    choose_features,
-    choose_view,
-    find_cache,
-    find_graphs,
-    find_labels,
-    pack,
-    prepare,
-)
-from ..settings import Settings
+from ...distributed import broadcast_object, is_main, preserve_rng, process_group
+from ...nn import AnchorView
+from ...report import Evaluation, Result
+from ...training import Method, MethodConfig, TrainingState
+from ..settings import Options, Settings
+from ._job import Job, prepare_job
 from ._training import Training
 
 
@@ -44,7 +31,7 @@ def run(
         method: the class to train.
         dataset: a name for :func:`~sega_anchor.datasets.load`, or labelled graphs.
         anchor: None or False for the baseline, True for the method's default anchor,
-            or an anchor view whose copies, started anew, serve each seed.
+            or an anchor view whose copies, with new weights, serve each seed.
         config: the method's hyper-parameters.
         settings: what all runs have in common.
 
@@ -55,116 +42,118 @@ def run(
     Raises:
         ValueError: before any training, for data or settings that cannot be used.
     """
-    with session(settings.device) as place, preserve_rng(place.device):
-        work = Run(method, dataset, anchor, config, settings, place)
+    with process_group(settings.device) as device, preserve_rng(device):
+        job = prepare_job(method, dataset, anchor, config, settings, device)
+        embeddings: dict[str, Tensor] = {}
         for seed in range(settings.seeds):
-            work.finish(seed)
-    return work.result
+            embeddings = _finish(job, seed)
+    return _result(job, embeddings)
 
 
-class Run:
-    """One configuration: what its seeds share, and what they have measured."""
+def _finish(job: Job, seed: int) -> dict[str, Tensor]:
+    """Train with one seed, unless that is on record; return the last embeddings."""
+    record = job.record
+    known = record.seed_entry(seed)
+    if broadcast_object(known.get("complete", False)):
+        embeddings = record.embeddings(seed)
+        # A kill may have left it behind.
+        TrainingState(record.sibling_path(f"seed{seed}.state")).discard()
+    else:
+        training = Training(job, seed)
+        known["history"], embeddings = training.finish()
+        if is_main():
+            record.save_embeddings(seed, embeddings)
+            known["complete"] = True
+            record.save()
+        training.state.discard()
+    # Rank 0 has evaluated; the others learn of it here.
+    known.update(broadcast_object(known))
+    return broadcast_object(embeddings)
 
-    def __init__(
-        self,
-        method: type[Method[Any]],
-        dataset: str | Sequence[Data],
-        anchor: AnchorView | bool | None,
-        config: Any,
-        settings: Settings,
-        place: Place,
-    ) -> None:
-        anchored = anchor is not None and anchor is not False
-        if settings.protocol == "paper":
-            config = method.released(config)
-        published = method.published(config, anchored)
-        settings = settings.resolved(published)
-        with phase("data"):
-            name, graphs, attributes = find_graphs(dataset, settings)
-        self.labels = find_labels(graphs) if settings.evaluate_at else None
-        features = choose_features(name, attributes, settings, published)
-        leaf_channels = features(graphs[0]).tree_x.size(1)
-        self.view = choose_view(method, anchor, leaf_channels, config)
-        self.method = method
-        self.config = config
-        self.settings = settings
-        self.epochs = settings.epochs or 0
-        self.batch_size = settings.batch_size or 2
-        self.evaluate_at = settings.evaluate_at or ()
-        self.shuffle = settings.protocol == "honest" or published.shuffle
-        self.folding: Folding = "stratified"
-        if settings.protocol == "paper":
-            self.folding = published.folding
-        cache = find_cache(dataset, graphs)
-        with place.main_first(), phase("data"):
-            prepared = prepare(graphs, features, self.view, cache, settings.jobs)
-        content = checksum(prepared)
-        self.in_channels = prepared[0].x.size(1)
-        self.place = place
-        self.graphs = move_if_fits(pack(prepared), torch.device(place.device))
-        description = {
-            "method": method.name,
-            "label": _label(method.title(config), self.view, settings, published),
-            "dataset": name,
-            "content": content,
-            "anchor": None if self.view is None else repr(self.view),
-            "features": repr(features),
-            "choice": published.choice,
-            **describe(config),
-            **_identity(settings),
-            **place.identity(),
-        }
-        self.record = Record(description, settings.results if place.is_main else None)
-        self.result = Result(
-            description, [], labels=self.labels, record=self.record.path
-        )
 
-    def finish(self, seed: int) -> None:
-        """Train with one seed, evaluating on the way, and add to the result."""
-        known = self.record.seed_entry(seed)
-        known.setdefault("evaluations", {})
-        if not broadcast_object(known.get("complete", False)):
-            training = Training(self, seed)
-            known["history"] = training.finish()
-            if self.place.is_main:
-                self.record.save_embeddings(seed, self.result.embeddings)
-                known["complete"] = True
-                self.record.save()
-            training.state.discard()
-        elif self.place.is_main:
-            self.result.embeddings.update(self.record.embeddings(seed))
-        # Rank 0 has evaluated; the others learn of it here.
-        self.result.embeddings.update(broadcast_object(self.result.embeddings))
-        known.update(broadcast_object(known))
-        self.result.history[seed] = known["history"]
-        for key, scores in known["evaluations"].items():
+def _result(job: Job, embeddings: dict[str, Tensor]) -> Result:
+    """Return what all seeds have measured."""
+    evaluations, history = [], {}
+    for seed in range(job.settings.seeds):
+        known = job.record.seed_entry(seed)
+        history[seed] = known["history"]
+        for key, scores in known.get("evaluations", {}).items():
             epoch, name = key.split("/")
             test, validation = (
-                tuple(scores[part][str(fold)] for fold in range(FOLDS))
+                tuple(scores[part][str(fold)] for fold in range(job.settings.folds))
                 for part in ("test", "validation")
             )
-            self.result.evaluations.append(
-                Evaluation(seed, int(epoch), name, test, validation)
-            )
+            evaluations.append(Evaluation(seed, int(epoch), name, test, validation))
+    return Result(
+        job.record.config,
+        evaluations,
+        history,
+        embeddings,
+        job.labels,
+        job.record.path,
+    )
 
 
-def _label(
-    title: str, view: AnchorView | None, settings: Settings, published: Published
-) -> str:
-    """Return how tables call this run."""
-    if view is not None:
-        title = "SEGA" if title == "GraphCL" else f"SEGA-{title}"
-    for setting, words in (("degree", "degrees"), ("labels", "labels")):
-        value = getattr(settings, setting)
-        if value != getattr(published, setting):
-            title += f", {words}: {value}"
-    return title
+C_contra = TypeVar("C_contra", bound=MethodConfig, contravariant=True)
 
 
-def _identity(settings: Settings) -> dict[str, Any]:
-    """Return the settings that decide the numbers of one seed."""
-    # JSON knows lists only; folders, threads and more seeds change no number.
-    identity = {**describe(settings), "evaluate_at": list(settings.evaluate_at or ())}
-    for name in ("seeds", "root", "archives", "results", "jobs"):
-        del identity[name]
-    return identity
+class Run(Protocol, Generic[C_contra]):
+    """How the ``run`` of every adapter is called; see :func:`adapter`."""
+
+    def __call__(
+        self,
+        dataset: str | Sequence[Data],
+        *,
+        anchor: AnchorView | bool | None = None,
+        config: C_contra | None = None,
+        **options: Unpack[Options],
+    ) -> Result:
+        """Train the method without labels and evaluate it."""
+
+
+def adapter(method: type[Method[C_contra]], notes: str = "") -> Run[C_contra]:
+    """Return the ``run`` function of a method.
+
+    Args:
+        method: the class.
+        notes: what users should know beside the common text.
+
+    Example:
+        >>> from adapters.graphcl import GraphCL
+        >>> run = adapter(GraphCL)
+        >>> result = run("synthetic", anchor=True, seeds=1, epochs=1, evaluate_at=())
+        >>> sorted(result.embeddings)
+        ['G', 'GT', 'T']
+    """
+
+    def run_method(
+        dataset: str | Sequence[Data],
+        *,
+        anchor: AnchorView | bool | None = None,
+        config: C_contra | None = None,
+        **options: Unpack[Options],
+    ) -> Result:
+        chosen = method.config_class() if config is None else config
+        return run(method, dataset, anchor, chosen, Settings(**options))
+
+    run_method.__name__ = run_method.__qualname__ = "run"
+    run_method.__module__ = method.__module__
+    run_method.__doc__ = _DOC.format(name=method.name, notes=notes)
+    return run_method
+
+
+_DOC = """Train {name}, with or without an anchor, without labels and evaluate it.
+{notes}
+Args:
+    dataset: name of a data set, or labelled graphs.
+    anchor: None for {name} as published, True for SEGA on top of it, or your own anchor
+        view; the loss is the method's own.
+    config: hyper-parameters of the method, its ``Config``.
+    options: fields of :class:`~sega_anchor.protocols.Settings`.
+
+Returns:
+    Accuracies (``result.accuracy``), embeddings, history and configuration.
+
+Raises:
+    ValueError: before any training, for data or settings that cannot be used.
+"""

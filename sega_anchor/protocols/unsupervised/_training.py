@@ -1,166 +1,120 @@
-"""Training: one seed of a run, kept so that it can go on."""
+"""Training: one seed of a job, kept on disk so that it can go on after a kill."""
 
 from __future__ import annotations
 
-import os
 import time
-import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
+from torch import Tensor
 from tqdm import tqdm
 
-from ...evaluate import svm_scores
+from ...distributed import is_main, rank_generator, seed_rank
 from ...loader import PackedLoader
-from ...profile import phase
 from ...training.checkpoint import save_encoder
 from ...training.state import TrainingState
-from ..prepare import FOLDS, reset_copy
-
-if TYPE_CHECKING:
-    from ._run import Run
+from ...training.train_epoch import train_epoch
+from ..prepare import reset_copy
+from ._evaluation import evaluate
+from ._job import Job
 
 
 class Training:
     """Trains a method with one seed, evaluating on the way.
 
     Args:
-        run: what all seeds share; gets embeddings and scores.
+        job: what all seeds share; its record gets the scores.
         seed: decides start, order of batches and views.
     """
 
-    def __init__(self, run: Run, seed: int) -> None:
-        self.run = run
+    def __init__(self, job: Job, seed: int) -> None:
+        self.job = job
         self.seed = seed
-        place = run.place
         torch.manual_seed(seed)
-        view = None if run.view is None else reset_copy(run.view)
-        draws = place.generator(seed)
-        self.model = run.method(run.in_channels, run.config, view, draws)
-        self.model.to(place.device).share(place.device)
-        place.seed_rank(seed)
+        view = None if job.view is None else reset_copy(job.view)
+        draws = rank_generator(seed, job.device)
+        self.model = job.method(job.in_channels, job.config, view, draws)
+        self.model.to(job.device).share(job.device)
+        seed_rank(seed)
         order = torch.Generator().manual_seed(seed)
         once = None
-        if not run.shuffle:
-            # Published: shuffled once, then the same batches in every epoch.
-            once = torch.randperm(len(run.graphs), generator=order).tolist()
+        if not job.shuffle:
+            # As released: shuffled once, then the same batches in every epoch.
+            once = torch.randperm(len(job.graphs), generator=order).tolist()
         self.loader = PackedLoader(
-            run.graphs,
-            run.batch_size,
-            run.shuffle,
+            job.graphs,
+            job.batch_size,
+            job.shuffle,
             order,
             sampler=once,
-            device=place.device,
-            rank=place.rank,
-            ranks=place.ranks,
+            min_batch_size=2,
+            device=job.device,
         )
         self.state = TrainingState(
-            run.record.sibling_path(f"seed{seed}.state"),
+            job.record.sibling_path(f"seed{seed}.state"),
             [self.model],
             self.model.all_optimizers(),
             [draws, order],
         )
 
-    def finish(self) -> list[dict[str, Any]]:
-        """Train and evaluate; return what each epoch measured. The state stays."""
-        run, state = self.run, self.state
-        history: list[dict[str, Any]] = state.load().get("history", [])
-        if len(history) in run.evaluate_at:  # a kill may have come in its midst
+    def finish(self) -> tuple[list[dict[str, Any]], dict[str, Tensor]]:
+        """Train and evaluate; the state stays.
+
+        Returns:
+            What each epoch measured; the embeddings after the last, on rank 0.
+        """
+        job, state = self.job, self.state
+        place = state.load()
+        history: list[dict[str, Any]] = place.setdefault("history", [])
+        if "epoch" not in place:  # a kill may have come amid the evaluation
             self._evaluate(len(history))
         bar = tqdm(
-            range(len(history) + 1, run.epochs + 1),
+            range(len(history) + 1, job.epochs + 1),
             desc=f"Seed {self.seed}",
             initial=len(history),
-            total=run.epochs,
-            disable=None if run.place.is_main else True,
+            total=job.epochs,
+            disable=None if is_main() else True,
             leave=False,
         )
         for epoch in bar:
-            began = time.perf_counter()
-            means = self._epoch()
-            seconds = time.perf_counter() - began
-            history.append({"epoch": epoch, **means, "seconds": seconds})
+            means = self._epoch(place)
+            history.append({"epoch": epoch, **means})
             bar.set_postfix({k: v for k, v in means.items() if isinstance(v, float)})
-            if epoch in run.evaluate_at or state.is_due():
-                state.save(history=history)
-            if epoch in run.evaluate_at:
-                self._evaluate(epoch)
-        if run.epochs not in run.evaluate_at:
-            self._embed()
-        self._keep()
-        return history
-
-    def _epoch(self) -> dict[str, Any]:
-        """Train for one epoch; return the means over its steps."""
-        self.model.train()
-        steps = [self.model.step(batch) for batch in self.loader]
-        means: dict[str, Any] = {
-            key: sum(float(step[key]) for step in steps) / len(steps)
-            for key in steps[0]
-        }
-        return means | self.model.end_of_epoch(self.loader)
-
-    def _embed(self) -> None:
-        """Put every embedding of all graphs, in their order, in the result."""
-        run = self.run
-        self.model.eval()
-        loader = PackedLoader(run.graphs, run.batch_size, device=run.place.device)
-        with torch.no_grad():
-            parts = [self.model.embed(batch) for batch in loader]
-        for name in parts[0]:
-            whole = torch.cat([part[name] for part in parts]).cpu()
-            run.result.embeddings[name] = whole
-
-    def _keep(self) -> None:
-        """Write the weights, which ``load_encoder(path, method)`` reads."""
-        record = self.run.record
-        path = record.sibling_path(f"seed{self.seed}-weights.safetensors")
+            if epoch in (job.epochs, *job.evaluate_at) or state.is_due():
+                state.save(**place)
+            self._evaluate(epoch)
+        path = job.record.sibling_path(f"seed{self.seed}-weights.safetensors")
         if path is not None:
-            save_encoder(path, self.model, **record.config, seed=self.seed)
+            save_encoder(path, self.model, **job.record.config, seed=self.seed)
+        return history, self._embed()
+
+    def _epoch(self, place: dict[str, Any]) -> dict[str, Any]:
+        """Train for one epoch; return what it measured."""
+        self.model.train()
+        means = train_epoch(self.model.step, self.loader, self.state, place)
+        start = time.perf_counter()
+        found = self.model.end_of_epoch(self.loader)
+        means["seconds"] += time.perf_counter() - start
+        return {**means, **found}
 
     def _evaluate(self, epoch: int) -> None:
-        """Score each embedding fold by fold, keeping every finished fold on record."""
-        if not self.run.place.is_main:
-            return
-        with phase("evaluation"):
-            self._embed()
-            embeddings = self.run.result.embeddings
-            total = FOLDS * len(embeddings)
-            with tqdm(total=total, desc="Evaluating", disable=None, leave=False) as bar:
-                for place, name in enumerate(embeddings):
-                    self._score(epoch, place, name, bar)
+        """Score the embeddings on rank 0, if that is due after this epoch."""
+        if epoch in self.job.evaluate_at and is_main():
+            evaluate(self.job, self.seed, epoch, self._embed())
 
-    def _score(self, epoch: int, place: int, name: str, bar: Any) -> None:
-        """Score one embedding, but for the folds that are on record."""
-        run = self.run
-        assert run.labels is not None
-        parts: dict[str, Any] = {"test": {}, "validation": {}, "cost": {}}
-        finished = run.record.seed_entry(self.seed)["evaluations"]
-        scores = finished.setdefault(f"{epoch}/{name}", parts)
-        missing = [fold for fold in range(FOLDS) if str(fold) not in scores["test"]]
-        bar.update(FOLDS - len(missing))
-        if not missing:
-            return
-
-        def keep(fold: int, found: dict[str, float]) -> None:
-            for part, value in found.items():
-                scores[part][str(fold)] = value
-            run.record.save()
-            bar.update()
-
-        # Honest: the same folds for all that are compared within a seed.
-        # Published: new ones for every evaluation.
-        state = self.seed
-        if run.settings.protocol == "paper":
-            state = zlib.crc32(f"{self.seed}/{epoch}/{place}".encode())
-        svm_scores(
-            run.result.embeddings[name],
-            run.labels,
-            classifier=run.settings.classifier or "rbf",
-            folding=run.folding,
-            folds=FOLDS,
-            random_state=state,
-            only=missing,
-            jobs=run.settings.jobs or os.cpu_count() or 1,
-            on_fold=keep,
+    def _embed(self) -> dict[str, Tensor]:
+        """Return every embedding of all graphs, in their order."""
+        if not is_main():
+            return {}
+        self.model.eval()
+        loader = PackedLoader(
+            self.job.graphs,
+            self.job.batch_size,
+            device=self.job.device,
+            world_size=1,
         )
+        with torch.no_grad():
+            parts = [self.model.embed(batch) for batch in loader]
+        return {
+            name: torch.cat([part[name] for part in parts]).cpu() for name in parts[0]
+        }

@@ -1,4 +1,4 @@
-"""draw: a graph, coloured by the groups of its coding tree, beside the tree."""
+"""draw: a picture of a graph, coloured by its coding tree, and of the tree itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._palette import tree_colours
 
 __all__ = ["check_drawing", "draw"]
 
-#: Of more vertices than this, only the groups that hold them are drawn.
+#: Above this number of vertices, groups are drawn instead.
 MOST_VERTICES = 2000
 _METADATA = {
     ".pdf": {"CreationDate": None},
@@ -39,26 +39,25 @@ def draw(
 ) -> None:
     """Draw the graph, coloured by the groups of the tree, beside or above the tree.
 
-    Groups share out the hues of the group above them; a vertex that hangs below the
-    root alone is grey. An edge has the colour of the smallest group that holds it.
-    Groups of the two uppermost splits are shaded where no other vertex is in the way.
-    Leaves stand in the order of their groups in the graph, from left to right, and
-    unary nodes, which only lengthen a branch, are drawn as the branch they are. The
-    picture is as wide as the page of a paper with two columns; names are left out
-    where they do not fit. Of a graph with more than 2000 vertices the smallest groups
-    are drawn in place of the vertices.
+    Groups divide the hue range of their parent group; a vertex whose smallest group is
+    the whole graph is grey. An edge has the colour of the smallest group that holds
+    both ends. Groups of the first two splits are shaded unless the shade would cover
+    another vertex. The leaves of the tree follow the horizontal order of the groups in
+    the graph, and unary nodes are drawn as part of a branch. The picture fills the page
+    width of a two-column paper; names that do not fit are left out. In place of more
+    than 2000 vertices the smallest groups are drawn.
 
     Args:
         tree: the coding tree.
         edge_index: LongTensor ``(2, num_edges)`` of the graph.
-        path: file in a folder that exists; .pdf, .svg or .png (300 dpi). It is written
-            at the end, whole or not at all, and the same input gives the same bytes.
-        names: the name of each vertex, default its number; cut after 12 characters.
-        seed: of the layout; another one may untangle what this one does not.
+        path: a .pdf, .svg or .png file (300 dpi) in an existing folder. It is written
+            atomically, and the same input gives the same bytes.
+        names: name of each vertex, cut to 12 characters; default its number.
+        seed: seed of the layout; try another one if edges are tangled.
 
     Raises:
         ValueError: before any work, if matplotlib is missing (install
-            ``sega-anchor[plot]``), the file could not be written, the tree or the names
+            ``sega-anchor[plot]``), the file cannot be written, the tree or the names
             do not fit the graph, or more than 2000 groups would have to be drawn.
 
     Example:
@@ -77,7 +76,7 @@ def draw(
     words = _words(tree, names)
     lowest = _lowest_level(tree)
     if lowest:
-        tree, edges = _cut(tree, edges, lowest)
+        tree, edges = _collapse(tree, edges, lowest)
         words = []
     from ._panels import paint
 
@@ -141,7 +140,7 @@ def _words(tree: CodingTree, names: Sequence[str] | None) -> list[str]:
 
 
 def _lowest_level(tree: CodingTree) -> int:
-    """Return the first level that has few enough nodes to draw."""
+    """Return the lowest level that has few enough nodes to draw."""
     count = torch.bincount(tree.level)
     lowest = int((count <= MOST_VERTICES).nonzero()[0])
     if lowest == tree.height:
@@ -152,8 +151,8 @@ def _lowest_level(tree: CodingTree) -> int:
     return lowest
 
 
-def _cut(tree: CodingTree, edges: Ints, lowest: int) -> tuple[CodingTree, Ints]:
-    """Return the tree from a level up, and the edges between the groups there."""
+def _collapse(tree: CodingTree, edges: Ints, lowest: int) -> tuple[CodingTree, Ints]:
+    """Return the tree above a level, and the edges between the groups at that level."""
     first = int((tree.level < lowest).sum())
     parent = tree.parent[first:] - first
     parent[-1] = -1

@@ -1,16 +1,16 @@
-"""Groups: what a picture needs to know of a coding tree, as flat arrays."""
+"""Groups: the groups of a coding tree as flat arrays, for drawing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
 from ..coding_tree import CodingTree
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,10 +21,10 @@ class Groups:
         rows: ``(height + 1, n)``, the node above each vertex at every level.
         above: ``(num_tree_nodes,)``, the parent of each node, -1 at the root.
         size: ``(num_tree_nodes,)``, the number of vertices in each group.
-        depth: ``(num_tree_nodes,)``, how many times the graph was split down to this
-            group; unary nodes split nothing.
-        divided: ``(num_tree_nodes,)``, whether it holds a smaller group of
-            two vertices or more.
+        depth: ``(num_tree_nodes,)``, number of splits between the root and the group;
+            unary nodes split nothing.
+        divided: ``(num_tree_nodes,)``, whether the group holds a smaller group of two
+            vertices or more.
 
     Example:
         >>> import torch
@@ -39,7 +39,7 @@ class Groups:
     above: Ints
     size: Ints
     depth: Ints
-    divided: npt.NDArray[np.bool_]
+    divided: NDArray[np.bool_]
 
     @classmethod
     def of(cls, tree: CodingTree) -> Groups:
@@ -68,10 +68,10 @@ class Groups:
         return np.flatnonzero((self.rows == node).any(axis=0))
 
     def columns(self, across: Floats) -> Floats:
-        """Return where each node stands from left to right, so that no branches cross.
+        """Return the horizontal position of each node, such that no branches cross.
 
-        Brothers stand in the order of the mean of ``across``, ``(n,)``, over their
-        vertices, lone vertices last; vertices are one apart and groups a bit more.
+        Siblings are ordered by the mean of ``across``, ``(n,)``, over their vertices,
+        single vertices last; vertices are 1 apart, and groups a bit more.
         """
         order, rows = self._order(across), self.rows
         left, right = rows[:, order[:-1]], rows[:, order[1:]]
@@ -91,6 +91,6 @@ class Groups:
         keys = []
         for row in self.rows:
             mean = np.bincount(row, across[: len(row)], len(self.above)) / self.size
-            lone = self.size[row] == 1
-            keys += [row, np.where(lone, np.arange(len(row)), mean[row]), lone]
+            single = self.size[row] == 1
+            keys += [row, np.where(single, np.arange(len(row)), mean[row]), single]
         return np.lexsort(keys)

@@ -1,4 +1,4 @@
-"""Where the vertices of a graph stand, so that the groups of its tree show."""
+"""place: a layout of a graph that shows the groups of its tree."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ _CLOSEST = 0.8
 
 
 def place(groups: Groups, edges: Ints, seed: int = 0) -> Floats:
-    r"""Return the places of the vertices, by stress majorisation.
+    r"""Return positions of the vertices, by stress majorisation.
 
     .. math::
         \sum_{i<j} (\|x_i - x_j\| - d_{ij})^2 / d_{ij}^2 \to \min, \qquad
         d_{ij} = \max(path_{ij}, 0.6 \sqrt{m_{ij}}) + 0.4 \sqrt{m_{ij}} [divided]
 
-    with :math:`m_{ij}` the size of the smallest group that holds both, and path the
-    shortest one when an edge is :math:`m^{1/4}` long. A disc of :math:`m` vertices is
-    about :math:`\sqrt{m}` wide, so the tree keeps groups apart where the graph alone
-    would not. Components are laid out one by one and set in rows.
+    with :math:`m_{ij}` the size of the smallest group that holds both vertices,
+    :math:`path_{ij}` the shortest path between them where an edge has length
+    :math:`m^{1/4}`, and :math:`[divided]` 1 if that group holds smaller groups. A disc
+    of :math:`m` vertices is about :math:`\sqrt{m}` wide, so groups stay apart even
+    where the graph alone would not separate them. Components are laid out one by one
+    and arranged in rows.
 
     Args:
         groups: the groups of the coding tree.
         edges: ``(2, num_edges)``, each edge once, no self-loops.
-        seed: of the directions in which equal vertices part.
+        seed: seed of the jitter that separates equal vertices.
 
     Returns:
-        ``(n, 2)``, in units of the usual distance to the nearest vertex.
+        ``(n, 2)``, in units of the median distance to the nearest vertex.
 
     Source: Gansner, Koren, North, "Graph drawing by stress majorization", 2004.
     """
@@ -48,14 +50,14 @@ def place(groups: Groups, edges: Ints, seed: int = 0) -> Floats:
     for piece in pieces:
         if len(piece) > 1:
             path = shortest_path(graph[piece][:, piece], directed=False)
-            apart = _apart(groups, piece, path)
-            xy[piece] = _upright(_part_close_ones(_stress(apart, rng), rng))
-    _set_in_rows(xy, sorted(pieces, key=len, reverse=True))
+            wanted = _distances(groups, piece, path)
+            xy[piece] = _rotate(_spread(_stress(wanted, rng), rng))
+    _arrange(xy, sorted(pieces, key=len, reverse=True))
     return xy
 
 
-def _apart(groups: Groups, piece: Ints, path: Floats) -> Floats:
-    """Return how far apart the vertices of a component should be."""
+def _distances(groups: Groups, piece: Ints, path: Floats) -> Floats:
+    """Return the wanted distances between the vertices of a component."""
     reach = groups.size**0.5
     least, more = np.empty_like(path), np.empty_like(path)
     for row in groups.rows[::-1, piece]:
@@ -66,7 +68,7 @@ def _apart(groups: Groups, piece: Ints, path: Floats) -> Floats:
 
 
 def _stress(distance: Floats, rng: np.random.Generator) -> Floats:
-    """Return places, ``(n, 2)``, whose distances are near the given ones."""
+    """Return positions, ``(n, 2)``, whose distances approximate the given ones."""
     n = len(distance)
     np.fill_diagonal(distance, np.inf)
     pull = 1 / distance
@@ -84,7 +86,7 @@ def _stress(distance: Floats, rng: np.random.Generator) -> Floats:
 
 
 def _scaling(distance: Floats, rng: np.random.Generator) -> Floats:
-    """Return the start: classical scaling, jittered so that equal vertices part."""
+    """Return start positions: classical scaling, with jitter for equal vertices."""
     square = distance**2
     mean = square.mean(axis=0)
     gram = (mean[:, None] + mean - square - mean.mean()) / 2
@@ -98,8 +100,8 @@ def _scaling(distance: Floats, rng: np.random.Generator) -> Floats:
     return start
 
 
-def _part_close_ones(xy: Floats, rng: np.random.Generator) -> Floats:
-    """Scale so that nearest vertices are usually 1 apart; push the closest apart."""
+def _spread(xy: Floats, rng: np.random.Generator) -> Floats:
+    """Scale the median nearest distance to 1, then push close vertices apart."""
     nearest = KDTree(xy).query(xy, k=2)[0][:, 1]
     xy = xy / max(float(np.median(nearest)), 1e-9)
     for _ in range(50):
@@ -115,8 +117,8 @@ def _part_close_ones(xy: Floats, rng: np.random.Generator) -> Floats:
     return xy
 
 
-def _upright(xy: Floats) -> Floats:
-    """Turn the long axis level, the first vertex to the left and to the top."""
+def _rotate(xy: Floats) -> Floats:
+    """Rotate the long axis to horizontal, with the first vertex at the top left."""
     xy = xy - xy.mean(axis=0)
     turned: Floats = xy @ np.linalg.svd(xy, full_matrices=False)[2].T
     turned[:, 0] *= -1 if turned[0, 0] > 0 else 1
@@ -124,8 +126,8 @@ def _upright(xy: Floats) -> Floats:
     return turned
 
 
-def _set_in_rows(xy: Floats, pieces: list[Ints]) -> None:
-    """Move components, largest first, beside and below each other."""
+def _arrange(xy: Floats, pieces: list[Ints]) -> None:
+    """Arrange components in rows, largest first."""
     boxes = [np.ptp(xy[piece], axis=0) + 2 for piece in pieces]
     area = sum(float(box.prod()) for box in boxes)
     width = max(boxes[0][0], 1.2 * area**0.5)

@@ -1,4 +1,4 @@
-"""Colours that tell a hierarchy: each group shares out its range of hues below."""
+"""tree_colours: colours for a hierarchy; subgroups divide the hue range of a group."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _TO_RGB = np.array(
 def tree_colours(groups: Groups, columns: Floats) -> Floats:
     """Return one colour for each tree node, ``(num_tree_nodes, 3)``, red green blue.
 
-    The groups below a node share its range of hues, so that near groups have near hues;
-    brothers differ in lightness too, which survives print and colour blindness. A lone
-    vertex wears the colour of the smallest group that holds it, grey if that is the
-    whole graph.
+    The children of a node divide its hue range, so that related groups have similar
+    hues; siblings also differ in lightness, which is visible in print and to the colour
+    blind. A single vertex has the colour of the smallest group that holds it, grey if
+    that is the whole graph.
 
     Args:
         groups: the groups of the coding tree.
-        columns: ``(num_tree_nodes,)``; brothers take their hues in this order.
+        columns: ``(num_tree_nodes,)``; siblings take hues in this order.
 
     Source: after Tennekes and de Jonge, "Tree Colors: color schemes for
     tree-structured data", 2014.
@@ -61,7 +61,7 @@ def tree_colours(groups: Groups, columns: Floats) -> Floats:
 
 
 def oklch(lightness: float, chroma: float, hue: float) -> Floats:
-    """Return the red, green, blue of an OKLCh colour, cut to what screens show.
+    """Return the red, green, blue of an OKLCh colour, clipped to sRGB.
 
     Source: Ottosson, "A perceptual color space for image processing", 2020.
 
@@ -79,15 +79,15 @@ def oklch(lightness: float, chroma: float, hue: float) -> Floats:
 
 @dataclass(frozen=True)
 class _Range:
-    """The hues, in degrees, that a group may share out, and its own lightness."""
+    """The hue range of a group, in degrees, and its shift in lightness."""
 
-    hue: float = 250.0  # the first group is blue; of two, the other is orange
+    hue: float = 250.0  # the first group is blue; a second of two is orange
     width: float = 360.0
     shift: float = 0.0
     depth: int = 0
 
     def split(self, count: int) -> list[_Range]:
-        """Return equal shares, with a gap between them, alternately dark and light."""
+        """Return equal parts with gaps between them, alternately darker and lighter."""
         if not count:
             return []
         share = self.width / count

@@ -1,4 +1,4 @@
-"""The two panels of the picture: the graph, and the tree."""
+"""paint: the two panels of a picture, the graph and the tree."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from scipy.spatial import ConvexHull
 from ._groups import Floats, Groups, Ints
 
 _STYLE = {"font.size": 7, "pdf.fonttype": 42, "svg.hashsalt": "sega-anchor"}
-#: matplotlib keeps its style in one place for all threads.
-_ONE_AT_A_TIME = threading.Lock()
+#: matplotlib has one global style for all threads.
+_STYLE_LOCK = threading.Lock()
 _WIDE, _SIDE, _TREE = 6.75, 2.75, 1.9  # inches: the page, the graph, the tree below it
 _ROOT = (0.25, 0.25, 0.25)
 _DIAMETER = 0.64  # of a vertex; the nearest one is about 1 away
@@ -42,10 +42,10 @@ def paint(
     words: Sequence[str],
     lowest: int,
 ) -> Iterator[Figure]:
-    """Yield the figure, in a style that is in force as long as it is looked at."""
+    """Yield the figure, in a style that applies until the context ends."""
     wide, high = np.maximum(np.ptp(xy, axis=0) + 2, 5)
     ratio = float(high / wide)
-    with _ONE_AT_A_TIME, style.context(["default", _STYLE]):
+    with _STYLE_LOCK, style.context(["default", _STYLE]):
         if ratio < 0.4:  # a long graph goes above its tree
             top = ratio * _WIDE
             figure = Figure(figsize=(_WIDE, top + _TREE))
@@ -100,9 +100,9 @@ def _paint_graph(
 
 
 def _hulls(groups: Groups, xy: Floats, colours: Floats) -> PolyCollection:
-    """Return soft shapes round the groups of the first two splits, larger below.
+    """Return shaded hulls of the groups of the first two splits, larger ones below.
 
-    A shape that would hold a vertex of another group is left out.
+    A hull that would contain a vertex of another group is left out.
     """
     size, depth = groups.size, groups.depth
     split = np.append(depth[:-1] > depth[groups.above[:-1]], False)
@@ -122,7 +122,7 @@ def _hulls(groups: Groups, xy: Floats, colours: Floats) -> PolyCollection:
 
 
 def _lines(groups: Groups, edges: Ints, xy: Floats, colours: Floats) -> LineCollection:
-    """Return the edges, those of smaller groups on top; many edges are paler."""
+    """Return the edges, deeper groups on top; many edges are drawn paler."""
     common = groups.common(edges)
     order = np.argsort(groups.depth[common], kind="stable")
     common = common[order]
@@ -179,7 +179,7 @@ def _branches(groups: Groups, columns: Floats, level: Floats) -> list[Path]:
 def _name_leaves(
     axes: Axes, columns: Floats, words: Sequence[str], unit: float
 ) -> None:
-    """Write the names below the leaves, upright if need be, or not at all."""
+    """Write names below the leaves: level, else upright, else not at all."""
     longest = max(map(len, words), default=0)
     if not longest:
         return

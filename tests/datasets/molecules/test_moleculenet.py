@@ -184,7 +184,7 @@ def test_where_files_are_looked_for(
 def test_a_download_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def download(url: str, target: Path) -> None:
+    def download(name: str, url: str, target: Path, variable: str) -> None:
         asked.append(url)
         target.write_text("smiles,FDA_APPROVED,CT_TOX\nC,1,0\nO,0,1\n")
 

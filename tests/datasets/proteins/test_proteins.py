@@ -311,9 +311,9 @@ HEAD = f"protein1 protein2 {CHANNELS}\n"
         (HEAD + ROW.replace("900", "-1"), "scores must be whole numbers from 0 to"),
         (HEAD + ROW.replace("900", "1"), "reaches the threshold 400, the highest is 1"),
         (HEAD, "reaches the threshold 400, the highest is 0"),
-        (HEAD + ROW.replace("9606.B", "B"), "protein 'B' bears no species; names must"),
-        (HEAD + ROW.replace("9606.B", "man.B"), "protein 'man.B' bears no species"),
-        (HEAD + ROW.replace("9606.B", "9606"), "protein '9606' bears no species"),
+        (HEAD + ROW.replace("9606.B", "B"), "protein 'B' has no species; names must"),
+        (HEAD + ROW.replace("9606.B", "man.B"), "protein 'man.B' has no species"),
+        (HEAD + ROW.replace("9606.B", "9606"), "protein '9606' has no species"),
         (HEAD + ROW.replace("9606.B", "10090.B"), "two species, 9606.A and 10090.B"),
         (
             HEAD + ROW.replace("9606.B", "9606." + "B" * 80),
@@ -344,7 +344,7 @@ def test_unfit_interactions(tmp_path: Path, edges: str, message: str) -> None:
         ("protein a b\n9606.A 1 0\n9606.A 1 0\n", "9606.A 2 times, expected once"),
         ("protein a b\n\n", "has no proteins"),
         ("protein a b\n4932.Y 1 0\n", "of species 4932, such as 4932.Y, of which"),
-        ("protein a b\nENSP01 1 0\n", "protein 'ENSP01' bears no species"),
+        ("protein a b\nENSP01 1 0\n", "protein 'ENSP01' has no species"),
     ],
 )
 def test_unfit_labels(tmp_path: Path, labels: str, message: str) -> None:
@@ -368,7 +368,7 @@ def test_unfit_arguments(folder: Path, tmp_path: Path) -> None:
         load_proteins(tmp_path / "absent")
     with pytest.raises(ValueError, match=r"no edges.tsv or edges.tsv.gz in .* nor geo"):
         load_proteins(tmp_path)
-    with pytest.raises(ValueError, match="split must be supervised or unsupervised"):
+    with pytest.raises(ValueError, match="split must be 'supervised' or 'unsup"):
         load_proteins(folder, "test")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="threshold must be from 1 to 1000, got 0"):
         load_proteins(folder, threshold=0)
@@ -563,7 +563,7 @@ def test_split_of_the_small_set(folder: Path) -> None:
     [
         (
             torch.tensor([10090] * 20),
-            "needs at least 2 proteins of man .* got 0 and 20",
+            "needs at least 2 human proteins .* got 0 and 20",
         ),
         (torch.tensor([9606] * 20), "7 of other species, got 20 and 0"),
         (torch.tensor([9606.0] * 20), "species must be taxonomy numbers"),

@@ -1,4 +1,4 @@
-"""The batch being edited, and the base of all augmentations."""
+"""ViewDraft: the batch being edited; Augmentation: the base of what edits it."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import torch
 from torch import Generator, Tensor
 from torch_geometric.data import Batch, Data
 
-from sega_anchor import _kernels
-from sega_anchor.profile import phase
-from sega_anchor.utils.scatter import prefix_sum
+from .. import _kernels
+from ..profile import phase
+from ..utils.scatter import prefix_sum
 
 
 @dataclass(frozen=True)
 class ViewDraft:
-    """A batch on its way to a view; the order of graphs, nodes, columns is fixed.
+    """A batch that is being edited; the order of graphs, nodes and columns is fixed.
 
-    Attributes:
-        x: node features (nodes, ...) with rewritten rows, or None.
-        edge_index: (2, columns) with rewritten columns, each inside its old graph.
-        batch: graph of each node (nodes,), ascending.
-        ptr: first node of each graph, and the end (graphs + 1,).
-        node: True where a node stays (nodes,).
-        edge: True where a column stays (columns,); its two nodes then stay too.
+    Args:
+        x: edited node features, ``(num_nodes, ...)``, or None.
+        edge_index: edited columns, each within its graph, ``(2, num_columns)``.
+        batch: graph of each node, ascending, ``(num_nodes,)``.
+        ptr: first node of each graph, and the end, ``(num_graphs + 1,)``.
+        node: whether a node stays, ``(num_nodes,)``.
+        edge: whether a column stays, ``(num_columns,)``; if so, both its nodes stay.
     """
 
     x: Tensor | None
@@ -38,7 +38,11 @@ class ViewDraft:
 
     @classmethod
     def of(cls, data: Data) -> ViewDraft:
-        """Read a batch, or a single graph, with everything staying."""
+        """Return the draft of a batch or a single graph, from which nothing is cut yet.
+
+        Raises:
+            ValueError: for data without ``edge_index``.
+        """
         if data.edge_index is None:
             raise ValueError("edge_index is None; without edges, give shape (2, 0)")
         edges, batch, ptr = data.edge_index, data.batch, data.get("ptr")
@@ -52,16 +56,16 @@ class ViewDraft:
 
     @cached_property
     def edge_batch(self) -> Tensor:
-        """Graph of each column (columns,)."""
+        """Graph of each column, ``(num_columns,)``."""
         return self.batch.index_select(0, self.edge_index[0])
 
     @property
     def sizes(self) -> Tensor:
-        """Number of nodes of each graph (graphs,)."""
+        """Number of nodes of each graph, ``(num_graphs,)``."""
         return self.ptr.diff()
 
     def induced(self, node: Tensor) -> ViewDraft:
-        """Keep these nodes only, and the columns between them."""
+        """Return the draft with the marked nodes and the columns between them."""
         if self._is_compiled():
             edge = self.edge.clone()
             _kernels.keep_between(edge.numpy(), self._columns(), node.numpy())
@@ -70,7 +74,7 @@ class ViewDraft:
         return replace(self, node=node, edge=self.edge & source & target)
 
     def splice(self, other: ViewDraft, graph: Tensor) -> ViewDraft:
-        """Take the marked graphs (graphs,) from another draft of the same batch."""
+        """Return the draft with the marked graphs taken from another draft."""
         node, edge = graph[self.batch], graph[self.edge_batch]
         x = other.x
         if self.x is not None and x is not None and x is not self.x:
@@ -84,7 +88,11 @@ class ViewDraft:
         )
 
     def view(self, data: Data) -> Batch:
-        """Cut the view out of the data: nodes relabelled, columns in order."""
+        """Return the view as a new batch, with nodes renumbered.
+
+        Raises:
+            ValueError: for edge features that do not match ``edge_index``.
+        """
         label = prefix_sum(self.node)
         nodes = self.node.nonzero().view(-1)
         view = Batch(edge_index=self._edges(label))
@@ -102,7 +110,7 @@ class ViewDraft:
         return view
 
     def _edges(self, label: Tensor) -> Tensor:
-        """Return the columns that stay, their nodes relabelled."""
+        """Return the columns that stay, with nodes renumbered."""
         if not self._is_compiled():
             columns = self.edge.nonzero().view(-1)
             return label[self.edge_index.index_select(1, columns)]
@@ -112,7 +120,7 @@ class ViewDraft:
         return edges
 
     def _is_compiled(self) -> bool:
-        """Whether the kernels take these columns: on a CPU, in full length."""
+        """Return whether the compiled kernels can read these columns."""
         edges = self.edge_index
         return edges.device.type == "cpu" and edges.dtype == torch.long
 
@@ -121,31 +129,32 @@ class ViewDraft:
 
 
 class Augmentation(ABC):
-    """Base of all augmentations: `augmentation(data, generator) -> view`.
+    """Base of all augmentations, ``augmentation(data, generator) -> view``.
 
-    To write one, define `edit`.
+    A subclass defines :meth:`edit`.
     """
 
     @abstractmethod
     def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
-        """Strike out or rewrite nodes and columns; the argument is not modified."""
+        """Return an edited draft; the given one is not modified."""
 
     def __call__(self, data: Data, generator: Generator | None = None) -> Batch:
         """Draw one view of every graph.
 
         Args:
-            data: a `Batch`, or a `Data` taken as one graph; left untouched.
-            generator: source of randomness, on any device (None: torch's default).
-                The same seed gives the same view, bit for bit on the CPU.
+            data: a ``Batch``, or a ``Data`` as one graph; not modified.
+            generator: source of randomness, on any device; default torch's own. The
+                same seed gives the same view, bit for bit on a CPU.
 
         Returns:
-            A batch on the same device with as many graphs, none of them emptied. It
-            holds `edge_index`, `batch`, `ptr` and, where present, `x`, `edge_attr`,
-            `edge_weight` and `y`. All else belongs to the old graphs and is left
-            out, coding trees too.
+            A batch on the same device with as many graphs, each with at least one node.
+            It holds ``edge_index``, ``batch``, ``ptr`` and, if present, ``x``,
+            ``edge_attr``, ``edge_weight`` and ``y``. Other attributes, coding trees
+            among them, describe the old graphs and are left out.
 
         Raises:
-            ValueError: without `edge_index`, or if edge features do not match it.
+            ValueError: for data without ``edge_index``, or edge features that do not
+                match it.
         """
         with phase("augmentation"):
             return self.edit(ViewDraft.of(data), generator).view(data)

@@ -1,0 +1,65 @@
+"""train_epoch: one epoch of any training, which can be stopped within it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor
+from torch_geometric.data import Data
+from tqdm import tqdm
+
+from ..distributed import is_main
+from ..loader import PackedLoader
+from .state import TrainingState
+
+#: From a batch to what its step measured, tensors without dimensions.
+Step = Callable[[Data], dict[str, Tensor]]
+
+
+def train_epoch(
+    step: Step, loader: PackedLoader, state: TrainingState, place: dict[str, Any]
+) -> dict[str, float]:
+    """Make a step on each batch of an epoch; return the means of what they measured.
+
+    Every training goes through this function, so all keep one promise: a stop costs a
+    minute at most, within an epoch too, and what follows has the same bits.
+
+    Args:
+        step: makes one optimisation step.
+        loader: the batches of the epoch.
+        state: saved once a minute.
+        place: what the training wants to know again, as ``state.load()`` gave it. Its
+            entry "epoch", what a stop has left of the epoch under way, is taken out.
+
+    Returns:
+        The mean over the steps of each number, and the time they took as "seconds".
+    """
+    begun = place.pop("epoch", None)
+    steps: list[dict[str, Any]] = []
+    start = time.perf_counter()
+    if begun is not None:
+        loader.load_state_dict(begun["loader"])
+        steps, start = list(begun["steps"]), start - begun["seconds"]
+    bar = tqdm(
+        loader,
+        desc="Batches",
+        initial=len(steps),
+        total=len(loader),
+        delay=1.0,  # most epochs are shorter
+        disable=None if is_main() else True,
+        leave=False,
+    )
+    for batch in bar:
+        steps.append(step(batch))
+        if state.is_due():
+            steps = [{name: float(value) for name, value in s.items()} for s in steps]
+            under_way = {
+                "loader": loader.state_dict(),
+                "steps": steps,
+                "seconds": time.perf_counter() - start,
+            }
+            state.save(**place, epoch=under_way)
+    means = {name: sum(float(s[name]) for s in steps) / len(steps) for name in steps[0]}
+    return {**means, "seconds": time.perf_counter() - start}
