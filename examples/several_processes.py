@@ -62,8 +62,6 @@ def main() -> None:
             shuffle=True,
             generator=torch.Generator().manual_seed(0),  # the same on all
             device=device,
-            rank=rank(),
-            world_size=world_size(),
         )
         shared = parallel(model, device)  # DDP, BatchNorm over all ranks
         optimizer = torch.optim.Adam(model.parameters(), lr=0.001)

@@ -1,7 +1,14 @@
 """What all tests share."""
 
+import os
+
+# Threads that wait for each other would take most of the time on a busy machine.
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch reads it
+
 import pytest
 from hypothesis import settings
+
+from .helpers.scores import SVM_SCORES, quick_scores
 
 # The machine may be busy, and a kernel's first call compiles: no deadlines.
 settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
@@ -15,3 +22,9 @@ def _no_user_folders(monkeypatch: pytest.MonkeyPatch, tmp_path_factory) -> None:
     root = tmp_path_factory.getbasetemp() / "data"
     monkeypatch.setenv("SEGA_ANCHOR_DATA", str(root))
     monkeypatch.delenv("SEGA_ANCHOR_ARCHIVES", raising=False)
+
+
+@pytest.fixture(name="quick_scores")
+def _quick_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs score embeddings without support vector machines."""
+    monkeypatch.setattr(SVM_SCORES, quick_scores)

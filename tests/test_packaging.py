@@ -1,8 +1,6 @@
 """What a user installs: the wheel, its files and its behaviour elsewhere."""
 
-import ast
 import zipfile
-from pathlib import Path
 
 import pytest
 from hatchling.builders.wheel import WheelBuilder
@@ -42,21 +40,3 @@ def test_the_wheel_holds_code_and_types_only(names: list[str]) -> None:
         if not name.endswith((".py", "py.typed")) and ".dist-info/" not in name
     ]
     assert others == []
-
-
-def imports(path: Path) -> set[str]:
-    """Names of the packages' own modules that a file imports at its top level."""
-    found = set()
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found.add(node.module or "")
-    return found
-
-
-def test_the_library_never_imports_adapters_and_only_kernels_import_numba() -> None:
-    for path in (ROOT / "sega_anchor").rglob("*.py"):
-        found = imports(path)
-        assert not any(name.startswith("adapters") for name in found), path
-        assert "numba" not in found or path.parent.name == "_kernels", path

@@ -39,7 +39,7 @@ def test_an_error_ends_the_phases_it_leaves() -> None:
     assert profile.seconds == before
 
 
-def test_a_run_is_divided_into_its_phases() -> None:
+def test_a_run_is_divided_into_its_phases(quick_scores) -> None:
     began = time.perf_counter()
     with Profile() as profile:
         graphcl.run("synthetic", anchor=True, seeds=1, epochs=1, evaluate_at=(1,))

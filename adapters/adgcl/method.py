@@ -72,11 +72,8 @@ class ADGCL(Method[Config]):
     then the graph encoder (and the anchor) descend :math:`L`, the symmetric NT-Xent.
     Whichever is not trained is in eval mode.
 
-    Args:
-        in_channels: width of ``data.x``.
-        config: hyper-parameters.
-        anchor: the anchor view that replaces the original graph, or None.
-        generator: where the gates draw from.
+    The anchor replaces the original graph. Arguments are those of
+    :class:`~sega_anchor.training.Method`.
 
     Source: repository susheels/adgcl, test_minmax_tu.py.
 
@@ -87,19 +84,15 @@ class ADGCL(Method[Config]):
     """
 
     name = "AD-GCL"
+    config_class = Config
 
-    def __init__(
-        self,
-        in_channels: int,
-        config: Config = Config(),
-        anchor: AnchorView | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__(in_channels, config, anchor, generator)
+    @override
+    def build(self) -> None:
+        config = self.config
         hidden, layers = config.hidden_channels, config.num_layers
-        self.encoder = WeightedGIN(in_channels, hidden, layers, config.readout)
+        self.encoder = WeightedGIN(self.in_channels, hidden, layers, config.readout)
         self.head = projection_head(self.encoder.out_channels, hidden)
-        self.learner = ViewLearner(in_channels, hidden, layers)
+        self.learner = ViewLearner(self.in_channels, hidden, layers)
         self.optimizers = self.adam(self.encoder, self.head)
         self.view_optimizer = adam(self.learner.parameters(), config.view_lr)
 
@@ -205,7 +198,6 @@ class ADGCL(Method[Config]):
 
 run = unsupervised.adapter(
     ADGCL,
-    Config,
     notes="""
 Both encoders see a constant instead of node labels, as published; the tree's leaves
 see one-hot degrees too (``degree="none"`` takes them away, ``labels="anchor"`` or

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from typing_extensions import override
 
-from sega_anchor import AnchorView, nt_xent
+from sega_anchor import nt_xent
 from sega_anchor.backbones import GIN, projection_head
 from sega_anchor.distributed import broadcast_object, gather, mean
 from sega_anchor.protocols import unsupervised
@@ -92,11 +92,8 @@ class AutoGCL(Method[Config]):
     If both inputs are the same it is encoded once; the released code does it twice,
     to the same loss, moving BatchNorm's running statistics twice.
 
-    Args:
-        in_channels: width of ``data.x``.
-        config: hyper-parameters.
-        anchor: the anchor view that replaces the second generator's, or None.
-        generator: where views and pairs are drawn from.
+    The anchor replaces the second generator's view. Arguments are those of
+    :class:`~sega_anchor.training.Method`.
 
     Raises:
         ValueError: for ``objective="released"`` together with an anchor.
@@ -110,23 +107,19 @@ class AutoGCL(Method[Config]):
     """
 
     name = "AutoGCL"
+    config_class = Config
 
-    def __init__(
-        self,
-        in_channels: int,
-        config: Config = Config(),
-        anchor: AnchorView | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__(in_channels, config, anchor, generator)
+    @override
+    def build(self) -> None:
+        config = self.config
         hidden = config.hidden_channels
-        self.objective = config.objective_with(anchor is not None)
-        self.encoder = GIN(in_channels, hidden, config.num_layers)
+        self.objective = config.objective_with(self.anchor is not None)
+        self.encoder = GIN(self.in_channels, hidden, config.num_layers)
         self.head = projection_head(self.encoder.out_channels)
         # The first stays in every case; the second is what an anchor replaces.
         self.view_generators = nn.ModuleList(
-            ViewGenerator(in_channels, hidden, config.mask)
-            for _ in range(2 if anchor is None else 1)
+            ViewGenerator(self.in_channels, hidden, config.mask)
+            for _ in range(2 if self.anchor is None else 1)
         )
         graph, *anchored = self.adam(self.encoder, self.head)
         views = adam(self.view_generators.parameters(), config.generator_lr)
@@ -195,4 +188,4 @@ class AutoGCL(Method[Config]):
         )
 
 
-run = unsupervised.adapter(AutoGCL, Config)
+run = unsupervised.adapter(AutoGCL)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import torch
 from torch import Tensor
 from torch_geometric.data import Data
 from typing_extensions import override
 
-from sega_anchor import AnchorView, nt_xent
+from sega_anchor import nt_xent
 from sega_anchor.augment import Augmentation, augmentation
 from sega_anchor.backbones import GIN, projection_head
 from sega_anchor.distributed import gather
@@ -63,31 +62,25 @@ class Config(MethodConfig):
 class GraphCL(Method[Config]):
     """The original graph against one augmentation; with an anchor, its tree against it.
 
-    Args:
-        in_channels: width of ``data.x``.
-        config: hyper-parameters.
-        anchor: the anchor view that replaces the original graph, or None.
-        generator: where augmentations draw from.
+    The anchor replaces the original graph. Arguments are those of
+    :class:`~sega_anchor.training.Method`.
 
     Source: repositories Shen-Lab/GraphCL and Wu-Junran/SEGA, unsupervised_TU.
 
     Example:
+        >>> import torch
         >>> data = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1], [1, 0]]))
         >>> GraphCL(in_channels=1).eval().embed(data)["G"].shape
         torch.Size([1, 96])
     """
 
     name = "GraphCL"
+    config_class = Config
 
-    def __init__(
-        self,
-        in_channels: int,
-        config: Config = Config(),
-        anchor: AnchorView | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__(in_channels, config, anchor, generator)
-        self.encoder = GIN(in_channels, config.hidden_channels, config.num_layers)
+    @override
+    def build(self) -> None:
+        config = self.config
+        self.encoder = GIN(self.in_channels, config.hidden_channels, config.num_layers)
         self.head = projection_head(self.encoder.out_channels)
         self.augment = config.view()
         self.optimizers = self.adam(self.encoder, self.head)
@@ -121,4 +114,4 @@ class GraphCL(Method[Config]):
         return replace(super().released(config), variant=config.variant or "released")
 
 
-run = unsupervised.adapter(GraphCL, Config)
+run = unsupervised.adapter(GraphCL)

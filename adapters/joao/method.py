@@ -32,12 +32,8 @@ class JOAO(Method[Config]):
     towards what costs most, see :func:`~adapters.joao.updated`; they are kept in the
     buffer ``probabilities`` and reported.
 
-    Args:
-        in_channels: width of ``data.x``.
-        config: hyper-parameters.
-        anchor: the anchor view that replaces the original graph, in training and where
-            the augmentations are compared, or None.
-        generator: where augmentations draw from.
+    The anchor replaces the original graph, in training and where the augmentations are
+    compared. Arguments are those of :class:`~sega_anchor.training.Method`.
 
     Source: repository Shen-Lab/GraphCL_Automated, unsupervised_TU (joao.py,
     joaov2.py). Differs: its evaluation leaves the networks in eval mode for the
@@ -50,22 +46,18 @@ class JOAO(Method[Config]):
     """
 
     name = "JOAO"
+    config_class = Config
     probabilities: Tensor
     epoch_head: Tensor
 
-    def __init__(
-        self,
-        in_channels: int,
-        config: Config = Config(),
-        anchor: AnchorView | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__(in_channels, config, anchor, generator)
+    @override
+    def build(self) -> None:
+        config = self.config
         self.augmentations = config.augmentations()
         count = len(self.augmentations)
         uniform = torch.full((count,), 1 / count, dtype=torch.double)
         self.register_buffer("probabilities", uniform)
-        self.encoder = GIN(in_channels, config.hidden_channels, config.num_layers)
+        self.encoder = GIN(self.in_channels, config.hidden_channels, config.num_layers)
         # The first is the original graph's; version 1 has no other.
         self.heads = nn.ModuleList(
             projection_head(self.encoder.out_channels)
@@ -193,7 +185,7 @@ class JOAO(Method[Config]):
         )
 
 
-_run = unsupervised.adapter(JOAO, Config)
+_run = unsupervised.adapter(JOAO)
 
 
 def run(

@@ -11,7 +11,6 @@ from torch import Tensor
 from torch_geometric.data import Data
 from typing_extensions import override
 
-from sega_anchor import AnchorView
 from sega_anchor.augment import Augmentation, Identity, Released
 from sega_anchor.backbones import GIN, projection_head
 from sega_anchor.distributed import gather
@@ -75,11 +74,8 @@ class RGCL(Method[Config]):
     nodes in the pooling of the original graph and of both views; only the weights
     train it.
 
-    Args:
-        in_channels: width of ``data.x``.
-        config: hyper-parameters.
-        anchor: the anchor view that replaces the weighted original graph, or None.
-        generator: where views are drawn from.
+    The anchor replaces the weighted original graph. Arguments are those of
+    :class:`~sega_anchor.training.Method`.
 
     Source: repository lsh0520/RGCL, unsupervised_TU. Differs: it scores all graphs
     before each epoch and keeps the scores; here a frozen copy of the estimator, made
@@ -92,18 +88,14 @@ class RGCL(Method[Config]):
     """
 
     name = "RGCL"
+    config_class = Config
 
-    def __init__(
-        self,
-        in_channels: int,
-        config: Config = Config(),
-        anchor: AnchorView | None = None,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__(in_channels, config, anchor, generator)
-        self.encoder = GIN(in_channels, config.hidden_channels, config.num_layers)
+    @override
+    def build(self) -> None:
+        config = self.config
+        self.encoder = GIN(self.in_channels, config.hidden_channels, config.num_layers)
         self.head = projection_head(self.encoder.out_channels)
-        self.estimator = RationaleEstimator(in_channels, config.hidden_channels)
+        self.estimator = RationaleEstimator(self.in_channels, config.hidden_channels)
         self.optimizers = self.adam(self.encoder, self.head, self.estimator)
         self.scorer = copy.deepcopy(self.estimator).requires_grad_(False).eval()
 
@@ -178,4 +170,4 @@ class RGCL(Method[Config]):
         return replace(super().released(config), variant=config.variant or "released")
 
 
-run = unsupervised.adapter(RGCL, Config)
+run = unsupervised.adapter(RGCL)

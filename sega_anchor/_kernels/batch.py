@@ -7,7 +7,7 @@ from typing import Any
 import numpy.typing as npt
 from numba import njit
 
-from ..trees._kernels.types import Flags, Ints
+from .types import Flags, Ints
 
 Table = npt.NDArray[Any]
 _compiled: Any = njit(cache=True, nogil=True)

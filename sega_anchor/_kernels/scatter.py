@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from ..trees._kernels.types import Ints
+from .types import Ints
 
 Rows = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 _compiled: Any = njit(cache=True, nogil=True)

@@ -1,4 +1,4 @@
-"""EpochSampler: the order of every epoch, decided by a seed and the epoch's number."""
+"""EpochSampler: the order of each epoch, decided by a seed and the epoch's number."""
 
 from __future__ import annotations
 

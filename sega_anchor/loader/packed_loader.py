@@ -11,6 +11,7 @@ from torch import Generator, Tensor
 from torch.utils.data import RandomSampler, Sampler, SequentialSampler
 from torch_geometric.data import Batch, Data
 
+from .. import distributed
 from ..profile import phase
 from .packed_graphs import PackedGraphs
 
@@ -39,9 +40,9 @@ class PackedLoader:
         min_batch_size: a last batch with fewer graphs joins the one before. BatchNorm
             over graphs, and a loss with negatives, need 2. (default: :obj:`1`)
         device: where batches are wanted.
-        rank, world_size: of a distributed training; each rank gets its part of each
-            batch, of the same size within one. All ranks need generators of the same
-            seed, and get at least two graphs of each batch.
+        rank, world_size: each rank gets its part of each batch, of the same size within
+            one and at least two graphs; all ranks need generators of the same seed.
+            Default those of the process group; ``world_size=1`` gives all to each.
 
     Raises:
         ValueError: for sizes or ranks that cannot be used, or graphs that do not pack.
@@ -63,9 +64,12 @@ class PackedLoader:
         sampler: Sampler[int] | Sequence[int] | None = None,
         min_batch_size: int = 1,
         device: str | torch.device = "cpu",
-        rank: int = 0,
-        world_size: int = 1,
+        rank: int | None = None,
+        world_size: int | None = None,
     ) -> None:
+        world_size = distributed.world_size() if world_size is None else world_size
+        if rank is None:
+            rank = distributed.rank() if world_size > 1 else 0
         least = max(min_batch_size, 2 * world_size if world_size > 1 else 1)
         if not 0 <= rank < world_size:
             raise ValueError(f"rank must be from 0 to {world_size - 1}, got {rank!r}")

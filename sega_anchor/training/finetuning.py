@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 from tqdm import tqdm
 from typing_extensions import override
 
-from ..distributed import gather, is_main, rank, shard, world_size
+from ..distributed import gather, is_main, shard, world_size
 from ..loader import PackedGraphs, PackedLoader
 from ..loader.epochs import EpochSampler
 from ..loader.packed_loader import move_if_fits
@@ -127,8 +127,6 @@ def run_finetuning(
         sampler=sampler,
         min_batch_size=2,
         device=device,
-        rank=rank(),
-        world_size=world_size(),
     )
 
     def step(batch: Data) -> dict[str, Tensor]:
@@ -175,6 +173,7 @@ def outputs_of(
         generator=torch.Generator(),  # leaves torch's own to the network
         sampler=own.tolist(),
         device=device,
+        world_size=1,
     )
     outputs = torch.cat([model(batch) for batch in loader])
     return gather(outputs) if shared else outputs

@@ -126,25 +126,31 @@ class Method(Trainable, Generic[C]):
 
     Args:
         in_channels: width of ``data.x``.
-        config: the method's own hyper-parameters, a frozen dataclass.
+        config: the method's own hyper-parameters; default as published.
         anchor: the anchor view, or None.
         generator: where augmentations draw from; default torch's own.
     """
 
     name: ClassVar[str]
+    config_class: ClassVar[type[Any]]
 
     def __init__(
         self,
         in_channels: int,
-        config: C,
+        config: C | None = None,
         anchor: AnchorView | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         self.in_channels = in_channels
-        self.config = config
+        self.config: C = self.config_class() if config is None else config
         self.anchor = anchor
         self.generator = generator
+        self.build()
+
+    @abstractmethod
+    def build(self) -> None:
+        """Make the networks of the graph side and ``optimizers``."""
 
     @abstractmethod
     def encode(self, data: Data) -> Tensor:

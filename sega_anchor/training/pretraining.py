@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from ..distributed import is_main, rank, world_size
+from ..distributed import is_main
 from ..loader import PackedGraphs, PackedLoader
 from ..loader.epochs import EpochSampler
 from .method import Trainable
@@ -57,8 +57,6 @@ def run_pretraining(
         sampler=sampler,
         min_batch_size=2,
         device=device,
-        rank=rank(),
-        world_size=world_size(),
     )
     place = state.load()
     history: list[Epoch] = place.setdefault("history", [])

@@ -13,7 +13,7 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
 
 from sega_anchor import AnchorView
-from sega_anchor.cli import METHODS
+from sega_anchor.cli._run import METHODS
 from sega_anchor.datasets import SyntheticCommunities
 from sega_anchor.protocols.features import HonestFeatures
 from sega_anchor.training import Method
@@ -55,9 +55,9 @@ def test_the_command_knows_every_adapter() -> None:
     assert sorted({name for name, _ in CASES.values()}) == sorted(METHODS)
 
 
+@pytest.mark.usefixtures("quick_scores")
+@pytest.mark.parametrize(("protocol", "anchor"), [("honest", None), ("paper", True)])
 @pytest.mark.parametrize("title", CASES)
-@pytest.mark.parametrize("protocol", ["honest", "paper"])
-@pytest.mark.parametrize("anchor", [None, True])
 def test_a_run_measures_every_embedding(dataset, title, protocol, anchor) -> None:
     module, config = adapter(title)
     result = module.run(
@@ -200,6 +200,6 @@ def test_bad_values_are_refused_before_training(title, field, value, message) ->
 
 def test_an_anchor_of_another_width_is_refused_before_training(dataset) -> None:
     module, _ = adapter("AutoGCL")
-    leaves = HonestFeatures(100, "both", count=True)(dataset[0]).tree_x.size(1)
+    leaves = HonestFeatures(100, "both", raw_degree=True)(dataset[0]).tree_x.size(1)
     with pytest.raises(ValueError, match="out_channels=96, but 640 is the width"):
         module.run(dataset, anchor=AnchorView(leaves), **SHORT)

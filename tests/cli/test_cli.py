@@ -42,7 +42,7 @@ def test_tree_draws_a_picture(graph: Path, tmp_path: Path, capsys) -> None:
     assert picture.stat().st_size > 10_000
 
 
-def test_a_reader_that_stops_early_is_no_error(graph: Path) -> None:
+def test_the_module_is_the_command_and_its_reader_may_stop_early(graph: Path) -> None:
     command = f"{sys.executable} -m sega_anchor tree {graph} | head -n 1"
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"],
@@ -51,9 +51,33 @@ def test_a_reader_that_stops_early_is_no_error(graph: Path) -> None:
         cwd=ROOT,
     )
     assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("6 vertices, 7 edges")
 
 
-def test_run_prints_the_table_and_keeps_a_record(tmp_path: Path, capsys) -> None:
+def test_tree_imports_no_more_than_it_needs(graph: Path, tmp_path: Path) -> None:
+    """No adapter, no learning library, and not pyplot, which would open windows."""
+    program = (
+        "import sys; from sega_anchor.cli import main; main(sys.argv[1:]); "
+        "names = 'sklearn', 'adapters', 'matplotlib.pyplot'; "
+        "print([name for name in names if name in sys.modules])"
+    )
+    words = ["tree", str(graph), "--plot", str(tmp_path / "tree.png")]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    assert "structural entropy" in done.stdout
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert (tmp_path / "tree.png").exists()
+
+
+def test_run_prints_the_table_and_keeps_a_record(
+    tmp_path: Path, capsys, quick_scores
+) -> None:
     words = "run graphcl synthetic --anchor --seeds 1 --epochs 1 --evaluate_at [1]"
     assert main([*words.split(), "--results", str(tmp_path)]) == 0
     out = capsys.readouterr().out
@@ -113,18 +137,6 @@ def test_integer_names_are_sorted_by_value(tmp_path: Path) -> None:
     assert names == ["2", "9", "10"]
     assert edge_index.tolist() == [[2, 1], [1, 0]]
     assert weight is None
-
-
-def test_the_module_is_the_command(graph: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "sega_anchor", "tree", str(graph)],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
-    assert "structural entropy" in done.stdout
-    assert done.stderr == ""
 
 
 def test_tree_says_what_the_groups_save_and_how_large_they_are(
@@ -227,21 +239,6 @@ def test_the_graph_itself_is_not_written_over(tmp_path: Path, capsys) -> None:
         assert main(["tree", str(path), "--output", str(output)]) == 2
         assert "is the graph itself" in capsys.readouterr().err
     assert path.read_text() == TRIANGLES
-
-
-def test_tree_imports_no_adapter_and_no_learning_library(graph: Path) -> None:
-    program = (
-        "import sys; from sega_anchor.cli import main; main(sys.argv[1:]); "
-        "print([name for name in ('sklearn', 'adapters') if name in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "tree", str(graph)],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
-    assert done.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize(

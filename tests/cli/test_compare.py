@@ -1,10 +1,9 @@
 """``sega-anchor compare``: its tables, and that a kill loses nothing."""
 
 import json
-import random
+import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from tests.helpers.paths import ROOT
 
 WORDS = [
     *("compare", "synthetic", "--methods", "joao"),
-    *("--seeds", "2", "--epochs", "1", "--jobs", "1"),
+    *("--seeds", "2", "--epochs", "1", "--evaluate_at", "[1]", "--jobs", "1"),
 ]
 
 
@@ -41,34 +40,57 @@ def numbers(cells: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Any]:
     return {key: cell["evaluations"] for key, cell in cells.items()}
 
 
+# Imports once, then forks a process for each run of the command: a whole one first.
+KILLER = """
+import os, random, shutil, signal, sys, time
+from unittest.mock import patch
+from adapters import joao
+from sega_anchor.cli import main
+from tests.helpers.scores import SVM_SCORES, quick_scores
+
+patch(SVM_SCORES, quick_scores).start()
+
+def start(results):
+    child = os.fork()
+    if not child:
+        os._exit(main([*sys.argv[1:], "--results", results]))
+    return child
+
+began = time.monotonic()
+os.waitpid(start("whole"), 0)
+longest = time.monotonic() - began
+draw = random.Random(0)
+for number in range(4):
+    child = start("killed")
+    time.sleep(draw.uniform(0.3, 0.8) * longest)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    shutil.copytree("killed", f"after {number}")
+os.waitpid(start("killed"), 0)
+"""
+
+
+@pytest.mark.slow
 def test_sigkill_at_random_moments_loses_no_finished_cell(tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    command = [sys.executable, "-m", "sega_anchor", *WORDS, "--results"]
-    began = time.monotonic()
-    done = subprocess.run(
-        [*command, str(whole)], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    longest = time.monotonic() - began
-    assert "| SEGA-JOAO" in done.stdout
-
     killed.mkdir()
     (killed / "other-run.json").write_text("somebody else's")
-    draw = random.Random(0)
+    command = [sys.executable, "-c", KILLER, *WORDS]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "| SEGA-JOAO" in done.stdout
     cells: dict[tuple[str, str], Any] = {}
-    for _ in range(3):
-        with subprocess.Popen(
-            [*command, str(killed)],
-            cwd=ROOT,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        ) as process:
-            time.sleep(draw.uniform(0.4, 0.9) * longest)
-            process.kill()
-        now = finished(killed)
+    for number in range(4):
+        now = finished(tmp_path / f"after {number}")
         assert cells.items() <= now.items()  # unchanged, seconds of training included
         cells = now
     assert cells  # the kills came late enough for the test to mean something
-    subprocess.run([*command, str(killed)], cwd=ROOT, capture_output=True, check=True)
     assert cells.items() <= finished(killed).items()
     assert numbers(finished(killed)) == numbers(finished(whole))
     assert len(finished(whole)) == 4

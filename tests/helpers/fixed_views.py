@@ -1,13 +1,8 @@
-"""Methods whose views are not drawn, so that one process and several see the same.
+"""Methods whose views are not drawn, so that one process and several see the same."""
 
-As a script, started by torchrun: writes what rank 0 finds, for test_distributed.py.
-"""
-
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from unittest.mock import patch
 
 import torch
@@ -20,8 +15,6 @@ from sega_anchor import AddCodingTree, AnchorView
 from sega_anchor.augment import Augmentation, ViewDraft
 from sega_anchor.backbones import ResGCN
 from sega_anchor.datasets import SyntheticCommunities
-from sega_anchor.distributed import session
-from sega_anchor.loader import PackedLoader
 from sega_anchor.training.contrast import Contrast
 from sega_anchor.training.method import Trainable
 
@@ -140,20 +133,3 @@ def measured(model: Trainable, data: Batch) -> dict[str, Tensor]:
         model.eval()
         found["estimate"] = model.estimate([data] * 5)
     return found
-
-
-def main(path: Path) -> None:
-    """Measure every method on this rank's part of the batch."""
-    with session("cpu") as place, without_chance():
-        found = {}
-        for name, model in models():
-            model.share()
-            loader = PackedLoader(graphs(), 9, rank=place.rank, ranks=place.ranks)
-            (batch,) = loader
-            found[name] = measured(model, batch)
-        if place.is_main:
-            torch.save(found, path)
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

@@ -48,7 +48,7 @@ def test_what_is_packed_is_what_one_molecule_gives(tmp_path: Path) -> None:
             assert torch.equal(got[key], expected[key]), (smiles, key)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_interrupted_or_not_the_bytes_are_the_same(
     jobs: int, tmp_path: Path, small_chunks: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +215,7 @@ def test_trees_too_high_for_their_type_are_refused(tmp_path: Path) -> None:
         pack_smiles(write(tmp_path / "a.csv", GOOD), tmp_path / "out", height=256)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="orphans are found by their parent")
 def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     program = """

@@ -6,13 +6,19 @@ import torch
 from sklearn.model_selection import StratifiedKFold
 
 import sega_anchor as sa
-from sega_anchor.datasets import load
+from sega_anchor.datasets import SyntheticCommunities
 from sega_anchor.loader.packed_graphs import PackedGraphs
 from sega_anchor.protocols.semisupervised import Config, _run, run, split
 from sega_anchor.report import Tuned, tuned_table
 from sega_anchor.training.contrast import Contrast
 
 FEW = {"seeds": 1, "pretrain_epochs": 2, "epochs": 3}
+FEW |= {"hidden_channels": 16, "batch_size": 25}  # three batches an epoch
+
+
+@pytest.fixture(scope="module")
+def dataset() -> SyntheticCommunities:
+    return SyntheticCommunities(num_graphs=75)
 
 
 def test_honest_parts_are_disjoint_and_stratified() -> None:
@@ -43,8 +49,8 @@ def test_published_parts_follow_the_released_rule() -> None:
 
 
 @pytest.mark.parametrize("part", ["none", "graphcl", "sega"])
-def test_every_pretraining_gives_a_curve_for_each_fold(part: str) -> None:
-    result = run("synthetic", pretraining=part, **FEW)
+def test_every_pretraining_gives_a_curve_for_each_fold(dataset, part: str) -> None:
+    result = run(dataset, pretraining=part, **FEW)
     assert result.curves["test"].shape == (1, 10, 3)
     assert 0 <= result.curves["test"].min() <= result.curves["test"].max() <= 1
     assert result.by_validation().candidates == 3
@@ -52,18 +58,18 @@ def test_every_pretraining_gives_a_curve_for_each_fold(part: str) -> None:
     assert result.config["label"] in tuned_table([result])
 
 
-def test_pretraining_changes_what_fine_tuning_starts_from() -> None:
+def test_pretraining_changes_what_fine_tuning_starts_from(dataset) -> None:
     curves = [
-        run("synthetic", pretraining=part, **FEW).curves["validation"]
+        run(dataset, pretraining=part, **FEW).curves["validation"]
         for part in ("none", "graphcl", "sega")
     ]
     assert not np.allclose(curves[0], curves[1])
     assert not np.allclose(curves[1], curves[2])
 
 
-def test_same_seed_same_bits_and_the_callers_randomness_untouched() -> None:
+def test_same_seed_same_bits_and_the_callers_randomness_untouched(dataset) -> None:
     before = torch.get_rng_state()
-    first, second = (run("synthetic", pretraining="sega", **FEW) for _ in range(2))
+    first, second = (run(dataset, pretraining="sega", **FEW) for _ in range(2))
     assert torch.equal(before, torch.get_rng_state())
     for part in first.curves:
         assert (first.curves[part] == second.curves[part]).all()
@@ -74,10 +80,10 @@ def test_same_seed_same_bits_and_the_callers_randomness_untouched() -> None:
 
 @pytest.mark.parametrize("steps", [2, 4])
 def test_an_interrupted_run_goes_on_to_the_same_bits(
-    steps: int, tmp_path, monkeypatch: pytest.MonkeyPatch
+    steps: int, dataset, tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = {**FEW, "pretraining": "sega"}
-    whole = run("synthetic", **options)
+    whole = run(dataset, **options)
     monkeypatch.setattr("sega_anchor.training.state.EVERY", -1.0)
     plain, left = Contrast.step, [steps]
 
@@ -89,7 +95,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(
 
     monkeypatch.setattr(Contrast, "step", stop)
     with pytest.raises(KeyboardInterrupt):
-        run("synthetic", results=str(tmp_path), **options)
+        run(dataset, results=str(tmp_path), **options)
     steps_taken = []
 
     def count(self, data):
@@ -97,7 +103,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(
         return plain(self, data)
 
     monkeypatch.setattr(Contrast, "step", count)
-    resumed = run("synthetic", results=str(tmp_path), **options)
+    resumed = run(dataset, results=str(tmp_path), **options)
     # Three batches an epoch, two epochs; what was done is not done again.
     assert len(steps_taken) == 6 - (steps - 1)
     for part in whole.curves:
@@ -106,9 +112,9 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(
 
 
 def test_a_kill_at_the_write_of_the_record_repeats_no_fold(
-    tmp_path, monkeypatch: pytest.MonkeyPatch
+    dataset, tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = {**FEW, "pretraining": "none", "folds": 3, "results": str(tmp_path)}
+    options = {**FEW, "pretraining": "none", "folds": 4, "results": str(tmp_path)}
     scored, plain = [], _run.accuracy
 
     def count(outputs, labels):
@@ -122,17 +128,17 @@ def test_a_kill_at_the_write_of_the_record_repeats_no_fold(
     with monkeypatch.context() as patched:
         patched.setattr("sega_anchor.report.Record.save", killed)
         with pytest.raises(KeyboardInterrupt):
-            run("synthetic", **options)
-    run("synthetic", **options)
-    assert len(scored) == 3 * FEW["epochs"]
+            run(dataset, **options)
+    run(dataset, **options)
+    assert len(scored) == 4 * FEW["epochs"]
     assert not list(tmp_path.glob("*.state*"))
 
 
 def test_an_interrupted_fold_goes_on_to_the_same_bits(
-    tmp_path, monkeypatch: pytest.MonkeyPatch
+    dataset, tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = {**FEW, "pretraining": "none"}
-    whole = run("synthetic", **options)
+    whole = run(dataset, **options)
     monkeypatch.setattr("sega_anchor.training.state.EVERY", -1.0)
     plain, left = _run.accuracy, [8]
 
@@ -144,28 +150,28 @@ def test_an_interrupted_fold_goes_on_to_the_same_bits(
 
     monkeypatch.setattr(_run, "accuracy", stop)
     with pytest.raises(KeyboardInterrupt):
-        run("synthetic", results=str(tmp_path), **options)
+        run(dataset, results=str(tmp_path), **options)
     monkeypatch.setattr(_run, "accuracy", plain)
-    resumed = run("synthetic", results=str(tmp_path), **options)
+    resumed = run(dataset, results=str(tmp_path), **options)
     for part in whole.curves:
         assert (whole.curves[part] == resumed.curves[part]).all()
     # And what is finished is only read.
     monkeypatch.setattr(_run, "run_finetuning", None)
-    again = run("synthetic", results=str(tmp_path), **options)
+    again = run(dataset, results=str(tmp_path), **options)
     assert (again.curves["test"] == whole.curves["test"]).all()
 
 
-def test_published_protocol_has_no_validation() -> None:
-    result = run("synthetic", pretraining="none", protocol="paper", **FEW)
+def test_published_protocol_has_no_validation(dataset) -> None:
+    result = run(dataset, pretraining="none", protocol="paper", **FEW)
     assert set(result.curves) == {"test"}
     assert result.score == result.by_test()
     with pytest.raises(ValueError, match="keeps no validation fold"):
         result.by_validation()
 
 
-def test_the_anchor_is_the_only_difference() -> None:
+def test_the_anchor_is_the_only_difference(dataset) -> None:
     """With an anchor that repeats the other view, SEGA's loss is that of two views."""
-    graphs = PackedGraphs.of(list(load("synthetic"))[:8])
+    graphs = PackedGraphs.of(list(dataset)[:8])
     batch = graphs.batch(torch.arange(8))
     encoder = sa.backbones.GIN(batch.x.size(1), 8, 2)
     view = sa.AnchorView(batch.x.size(1), 8, 16, height=2)
@@ -197,9 +203,9 @@ def test_values_are_refused_before_any_work(options: dict, message: str) -> None
         Config(**options)
 
 
-def test_a_set_too_small_for_the_label_rate_is_refused() -> None:
+def test_a_set_too_small_for_the_label_rate_is_refused(dataset) -> None:
     with pytest.raises(ValueError, match="label_rate"):
-        run("synthetic", label_rate=0.001, **FEW)
+        run(dataset, label_rate=0.001, **FEW)
 
 
 def test_choices_of_an_epoch() -> None:

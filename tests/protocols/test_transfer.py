@@ -16,6 +16,7 @@ from sega_anchor.protocols.transfer import _finetune, _pretrain
 from sega_anchor.training.contrast import Contrast
 from tests.helpers.proteins import write_proteins
 
+pytestmark = pytest.mark.slow
 SMALL = {"hidden_channels": 16, "num_layers": 2}
 PRETRAIN = {**SMALL, "epochs": 2, "batch_size": 16, "checkpoints": (1,), "jobs": 1}
 FINETUNE = {"epochs": 2, "seeds": 2}

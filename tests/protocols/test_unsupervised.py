@@ -10,9 +10,11 @@ from torch_geometric.data import Data
 from adapters import graphcl
 from sega_anchor import AnchorView, NTXent
 from sega_anchor.datasets import SyntheticCommunities, load
+from sega_anchor.evaluate import svm_scores
 from sega_anchor.protocols import Options, Settings
 from sega_anchor.protocols.features import HonestFeatures, PublishedFeatures
 from sega_anchor.report import Evaluation, Result
+from tests.helpers import scores
 from tests.helpers.paths import real_data
 from tests.helpers.reference import reference
 
@@ -28,9 +30,18 @@ def run(dataset, **options):
     return graphcl.run(dataset, **{**SHORT, **options})
 
 
-@pytest.mark.parametrize("protocol", ["honest", "paper"])
-@pytest.mark.parametrize("anchor", [None, True])
-@pytest.mark.parametrize("degree", ["anchor", "both", "none"])
+PAIRS = [  # of all values of two options each pair once
+    ("honest", None, "anchor"),
+    ("paper", True, "anchor"),
+    ("paper", None, "both"),
+    ("honest", True, "both"),
+    ("honest", None, "none"),
+    ("paper", True, "none"),
+]
+
+
+@pytest.mark.usefixtures("quick_scores")
+@pytest.mark.parametrize(("protocol", "anchor", "degree"), PAIRS)
 def test_a_run_measures_every_embedding(dataset, protocol, anchor, degree) -> None:
     result = run(dataset, anchor=anchor, protocol=protocol, degree=degree)
     names = ["G", "GT", "T"] if anchor else ["G"]
@@ -46,6 +57,20 @@ def test_a_run_measures_every_embedding(dataset, protocol, anchor, degree) -> No
     )
 
 
+@pytest.mark.parametrize("protocol", ["honest", "paper"])
+def test_embeddings_are_scored_by_support_vector_machines(dataset, protocol) -> None:
+    result = run(dataset, anchor=True, protocol=protocol, evaluate_at=(2,))
+    for measured in result.evaluations:
+        assert all(0 <= accuracy <= 1 for accuracy in measured.test)
+        assert len(measured.test) == 10
+        if protocol == "honest":  # published: other folds for every evaluation
+            embedding = result.embeddings[measured.embedding]
+            scores = svm_scores(embedding, dataset.y, random_state=0)
+            assert measured.test == tuple(scores.test)
+            assert measured.validation == tuple(scores.validation)
+
+
+@pytest.mark.usefixtures("quick_scores")
 def test_the_same_seed_gives_the_same_bits(dataset) -> None:
     state = torch.get_rng_state()
     first, second = (run(dataset, anchor=True) for _ in range(2))
@@ -55,6 +80,7 @@ def test_the_same_seed_gives_the_same_bits(dataset) -> None:
     assert torch.equal(state, torch.get_rng_state())  # the caller's randomness is his
 
 
+@pytest.mark.usefixtures("quick_scores")
 def test_seeds_differ_and_one_more_seed_keeps_the_others(dataset) -> None:
     both = run(dataset, seeds=2)
     (one, two) = ([h["loss"] for h in both.history[seed]] for seed in (0, 1))
@@ -62,6 +88,7 @@ def test_seeds_differ_and_one_more_seed_keeps_the_others(dataset) -> None:
     assert [h["loss"] for h in run(dataset).history[0]] == one
 
 
+@pytest.mark.usefixtures("quick_scores")
 def test_a_view_of_your_own_starts_anew_for_each_seed(dataset) -> None:
     view = AnchorView(1, height=3)
     cap = HonestFeatures(100, "anchor")(dataset[0]).tree_x.size(1)
@@ -74,9 +101,9 @@ def test_a_view_of_your_own_starts_anew_for_each_seed(dataset) -> None:
     assert "T" in result.embeddings
 
 
-def test_records_are_resumed_and_never_mixed(dataset, tmp_path, monkeypatch) -> None:
-    from sega_anchor.protocols.unsupervised import _training as unsupervised
-
+def test_records_are_resumed_and_never_mixed(
+    dataset, tmp_path, monkeypatch, quick_scores
+) -> None:
     result = run(dataset, anchor=True, results=tmp_path)
     (path,) = tmp_path.glob("*.json")
     assert path == result.record
@@ -94,10 +121,9 @@ def test_records_are_resumed_and_never_mixed(dataset, tmp_path, monkeypatch) -> 
 
     def counted(*arguments, **options):
         calls.append(options["only"])
-        return svm(*arguments, **options)
+        return scores.quick_scores(*arguments, **options)
 
-    svm = unsupervised.svm_scores
-    monkeypatch.setattr(unsupervised, "svm_scores", counted)
+    monkeypatch.setattr(scores.SVM_SCORES, counted)
     again = run(dataset, anchor=True, results=tmp_path)
     assert calls == [[9]]
     assert again.evaluations == result.evaluations
@@ -122,6 +148,7 @@ def test_without_evaluation_no_labels_are_needed(dataset) -> None:
         _ = result.accuracy
 
 
+@pytest.mark.usefixtures("quick_scores")
 def test_an_unreadable_record_is_set_aside(dataset, tmp_path) -> None:
     result = run(dataset, results=tmp_path)
     assert result.record is not None
@@ -182,6 +209,7 @@ def test_the_two_choices_on_numbers_known_by_hand() -> None:
         result.of(5, "G")
 
 
+@pytest.mark.slow
 def test_published_features_equal_the_released_ones(tmp_path) -> None:
     facts = reference("features")
     mutag = load("MUTAG", root=tmp_path, archives=real_data("tu"))
@@ -239,7 +267,10 @@ def labelled(count: int, classes: int = 2) -> list[Data]:
         (lambda: run("synthetic", max_degree=-1), "max_degree must not be negative"),
         (lambda: run("synthetic", device="gpu7"), "device must be a name .* 'gpu7'"),
         (lambda: graphcl.Config(height=1), "height must be an integer"),
-        (lambda: graphcl.Config(augmentation="drop"), "name is 'drop'"),
+        (
+            lambda: graphcl.Config(augmentation="drop"),
+            "augmentation must be .* got 'drop'",
+        ),
         (lambda: graphcl.Config(strength=2.0), "ratio is 2.0"),
         (lambda: graphcl.Config(lr=0), "lr must be positive, got 0"),
         (lambda: graphcl.Config(temperature=-1), "temperature must be positive"),

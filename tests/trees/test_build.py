@@ -60,6 +60,7 @@ def test_paper_matches_independent_algorithm1(height: int) -> None:
     assert found == 12
 
 
+@pytest.mark.slow
 def test_authors_on_all_of_mutag(tmp_path) -> None:
     expected = reference("mutag_trees")["k"]
     dataset = load("MUTAG", root=tmp_path, archives=real_data("tu"))

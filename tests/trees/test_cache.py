@@ -237,6 +237,7 @@ def fill(folder: Path, barrier) -> None:
         os._exit(1)
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_folder(tmp_path, small_chunks, built) -> None:
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(2)

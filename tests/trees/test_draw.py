@@ -1,6 +1,4 @@
 import colorsys
-import subprocess
-import sys
 import threading
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +14,6 @@ from sega_anchor.trees.draw import check_drawing, draw
 from sega_anchor.trees.draw._groups import Groups
 from sega_anchor.trees.draw._layout import place
 from sega_anchor.trees.draw._palette import tree_colours
-from tests.helpers.paths import ROOT
 
 pytest.importorskip("matplotlib")
 
@@ -70,17 +67,6 @@ def test_users_settings_neither_show_nor_change(tree, tmp_path: Path) -> None:
         draw(tree, TRIANGLES, tmp_path / "b.svg")
         assert dict(matplotlib.rcParams) == before
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-
-
-def test_pyplot_is_not_loaded(tmp_path: Path) -> None:
-    code = (
-        "import sys, torch; from sega_anchor import build_coding_tree;"
-        "from sega_anchor.trees.draw import draw;"
-        "edge = torch.tensor([[0], [1]]);"
-        f"draw(build_coding_tree(edge), edge, {str(tmp_path / 'a.png')!r});"
-        "sys.exit('matplotlib.pyplot' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
 @pytest.mark.parametrize(

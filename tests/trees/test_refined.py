@@ -164,6 +164,7 @@ def test_never_above_the_authors_nor_rising_with_height(graph) -> None:
         last = found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_no_real_graph_is_worse_than_the_authors_tree(name: str, tmp_path) -> None:
     data = load(name, root=tmp_path, archives=real_data("tu"))

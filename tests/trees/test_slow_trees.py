@@ -176,6 +176,7 @@ def test_the_plain_authors_build_the_compiled_ones_trees(height: int) -> None:
             assert bits == pytest.approx(entropy(plain, weights), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_plain_authors_on_mutag(tmp_path: Path) -> None:
     for data in load("MUTAG", root=tmp_path, archives=real_data("tu")):
         matrix = np.zeros((data.num_nodes, data.num_nodes), int)

@@ -14,20 +14,18 @@ from typing import get_args
 
 from adapters import graphcl
 from sega_anchor import AddRandomTree, AnchorView
-from sega_anchor.protocols.prepare import choose_features, find_graphs
-from sega_anchor.protocols.settings import Settings
+from sega_anchor.datasets import load
+from sega_anchor.protocols.features import feature_transform
 from sega_anchor.report import table
-from sega_anchor.trees.build import Method
+from sega_anchor.trees import TreeMethod
 
 
-def random_view(dataset: str, height: int, settings: Settings) -> AnchorView:
+def random_view(dataset: str, height: int, archives: str | None) -> AnchorView:
     """Return the anchor view of random trees, as wide as SEGA's own."""
     config = graphcl.Config(height=height)
-    published = graphcl.GraphCL.published(config, True)
-    name, graphs, attributes = find_graphs(dataset, settings)
-    resolved = settings.resolved(published)
-    features = choose_features(name, attributes, resolved, published)
-    width = features(graphs[0])["tree_x"].size(1)
+    seen = graphcl.GraphCL.published(config, True).features
+    graph = load(dataset, archives=archives)[0]
+    width = feature_transform(seen, "honest", dataset)(graph).tree_x.size(1)
     view = graphcl.GraphCL.default_anchor(width, config)
     view.transform = AddRandomTree(height)
     return view
@@ -45,12 +43,11 @@ def main() -> None:
     options = {name: getattr(given, name) for name in ("results", "archives", "seeds")}
     rows = []
     for dataset in given.datasets:
-        for tree in (*get_args(Method), "random"):
+        for tree in (*get_args(TreeMethod), "random"):
             anchor: AnchorView | bool = True
             config = graphcl.Config(height=given.height)
             if tree == "random":
-                settings = Settings(archives=given.archives)
-                anchor = random_view(dataset, given.height, settings)
+                anchor = random_view(dataset, given.height, given.archives)
             else:
                 config = graphcl.Config(height=given.height, tree=tree)
             result = graphcl.run(dataset, anchor=anchor, config=config, **options)

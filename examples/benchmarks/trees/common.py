@@ -15,11 +15,11 @@ import torch
 from torch_geometric.data import Data
 
 from sega_anchor.datasets import load
-from sega_anchor.trees.build import BUILDER_VERSION, Method
+from sega_anchor.trees.build import BUILDER_VERSION, TreeMethod
 
 Json = dict[str, Any]
-METHODS: tuple[Method, ...] = get_args(Method)
-BEST: Method = next((m for m in METHODS if str(m) == "refined"), "paper")
+METHODS: tuple[TreeMethod, ...] = get_args(TreeMethod)
+BEST: TreeMethod = next((m for m in METHODS if str(m) == "refined"), "paper")
 TU_SETS = (
     "MUTAG",
     "PROTEINS",

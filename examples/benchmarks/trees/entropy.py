@@ -21,7 +21,7 @@ from torch_geometric.data import Data
 
 from sega_anchor import build_coding_trees, structural_entropy
 from sega_anchor.report import table
-from sega_anchor.trees.build import Method
+from sega_anchor.trees.build import TreeMethod
 
 HEIGHTS = (2, 3, 4, 5)
 
@@ -63,7 +63,7 @@ def main() -> None:
         print("\n" + table(["data set", "graphs", "best of 30, bits", *header], gaps))
 
 
-def bits(graphs: Sequence[Data], height: int, method: Method) -> list[float]:
+def bits(graphs: Sequence[Data], height: int, method: TreeMethod) -> list[float]:
     """Return the entropy of each graph's tree."""
     trees = build_coding_trees(graphs, height, method=method)
     return [

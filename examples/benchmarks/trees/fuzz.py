@@ -21,7 +21,7 @@ from random_graphs import Graph, Graphs, is_weighted, join, make
 from tqdm import tqdm
 
 from sega_anchor.report import table
-from sega_anchor.trees.build import Method, build_arrays
+from sega_anchor.trees.build import TreeMethod, build_arrays
 
 HEIGHTS = (2, 3, 4, 5)
 CHUNK = 10_000
@@ -114,7 +114,7 @@ def _note(found: dict[str, list[int]], name: str, bad: dict[str, Bools]) -> bool
 def _build(
     graphs: list[Graph],
     arrays: Graphs,
-    method: Method,
+    method: TreeMethod,
     height: int,
     found: dict[str, list[int]],
 ) -> Trees | None:

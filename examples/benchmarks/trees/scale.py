@@ -27,7 +27,7 @@ from torch import Tensor
 
 from sega_anchor import build_coding_tree
 from sega_anchor.report import table
-from sega_anchor.trees.build import Method
+from sega_anchor.trees.build import TreeMethod
 
 FAMILIES = ("power-law", "planted")
 EXTREMES = {"star": 100_001, "path": 1_000_000, "clique": 2_000, "isolated": 100_000}
@@ -80,7 +80,7 @@ def alone(case: str, n: int, method: str, height: int, limit: float) -> Json:
     return dict(json.loads(done.stdout))
 
 
-def measure(case: str, n: int, method: Method, height: int) -> Json:
+def measure(case: str, n: int, method: TreeMethod, height: int) -> Json:
     """Build one tree and tell time and memory."""
     edge_index = _MAKE[case](n, np.random.default_rng(0))
     warm = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]])

@@ -24,7 +24,7 @@ from torch_geometric.data import Data
 
 from sega_anchor import build_coding_trees
 from sega_anchor.report import table
-from sega_anchor.trees.build import Method
+from sega_anchor.trees.build import TreeMethod
 from sega_anchor.utils.files import write_atomically
 
 Ints = NDArray[np.int64]
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def _best(
-    graphs: list[Data], repeat: int, method: Method, height: int, threads: int
+    graphs: list[Data], repeat: int, method: TreeMethod, height: int, threads: int
 ) -> Json:
     build_coding_trees(graphs[:10], height, method=method)  # compiles
     times = []

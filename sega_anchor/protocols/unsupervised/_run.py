@@ -111,19 +111,16 @@ class Run(Protocol, Generic[C_contra]):
         """Train the method without labels and evaluate it."""
 
 
-def adapter(
-    method: type[Method[C_contra]], config_class: type[C_contra], notes: str = ""
-) -> Run[C_contra]:
+def adapter(method: type[Method[C_contra]], notes: str = "") -> Run[C_contra]:
     """Return the ``run`` function of a method.
 
     Args:
         method: the class.
-        config_class: that of its hyper-parameters.
         notes: what users should know beside the common text.
 
     Example:
-        >>> from adapters.graphcl import Config, GraphCL
-        >>> run = adapter(GraphCL, Config)
+        >>> from adapters.graphcl import GraphCL
+        >>> run = adapter(GraphCL)
         >>> result = run("synthetic", anchor=True, seeds=1, epochs=1, evaluate_at=())
         >>> sorted(result.embeddings)
         ['G', 'GT', 'T']
@@ -136,7 +133,7 @@ def adapter(
         config: C_contra | None = None,
         **options: Unpack[Options],
     ) -> Result:
-        chosen = config_class() if config is None else config
+        chosen = method.config_class() if config is None else config
         return run(method, dataset, anchor, chosen, Settings(**options))
 
     run_method.__name__ = run_method.__qualname__ = "run"

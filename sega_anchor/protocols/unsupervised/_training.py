@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from ...distributed import is_main, rank, rank_generator, seed_rank, world_size
+from ...distributed import is_main, rank_generator, seed_rank
 from ...loader import PackedLoader
 from ...training.checkpoint import save_encoder
 from ...training.state import TrainingState
@@ -49,8 +49,6 @@ class Training:
             sampler=once,
             min_batch_size=2,
             device=job.device,
-            rank=rank(),
-            world_size=world_size(),
         )
         self.state = TrainingState(
             job.record.sibling_path(f"seed{seed}.state"),
@@ -110,7 +108,10 @@ class Training:
             return {}
         self.model.eval()
         loader = PackedLoader(
-            self.job.graphs, self.job.batch_size, device=self.job.device
+            self.job.graphs,
+            self.job.batch_size,
+            device=self.job.device,
+            world_size=1,
         )
         with torch.no_grad():
             parts = [self.model.embed(batch) for batch in loader]

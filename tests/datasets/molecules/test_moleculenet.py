@@ -40,6 +40,7 @@ def table(folder: Path, text: str, name: str = "own.csv") -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTS)
 def test_real_sets(name: str) -> None:
     archives = real_data("molecules")
@@ -89,6 +90,7 @@ def by_hand(
     return read
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "tasks"), [("muv", 17), ("toxcast", 617), ("hiv", 1)])
 def test_the_tasks_of_large_sets(name: str, tasks: int, tmp_path: Path) -> None:
     path = real_data("molecules", f"{MOLECULENET[name].stem}.csv.gz")

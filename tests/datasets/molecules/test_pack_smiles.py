@@ -94,6 +94,7 @@ def test_a_kill_at_any_write_leaves_no_trace(
     assert content(tmp_path / "parts") == whole
 
 
+@pytest.mark.slow
 def test_a_real_kill_loses_no_more_than_a_chunk(
     whole: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -128,6 +129,7 @@ store.pack_smiles(sys.argv[1], sys.argv[2], jobs=1)
     assert content(folder) == whole
 
 
+@pytest.mark.slow
 def test_zinc_packs_to_what_its_molecules_give(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,7 @@ def test_a_plain_split_agrees(
     assert sum(map(len, kept)) == len(set(keys))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIZES)
 def test_real_sets(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     from rdkit import rdBase

@@ -129,6 +129,7 @@ def test_any_text_is_read_as_by_plain_rules(text: str) -> None:
         check(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["BBBP", "clintox", "bace", "sider", "zinc_250k"])
 def test_real_molecules(name: str) -> None:
     path = real_data("molecules", f"{name}.csv.gz")

@@ -260,6 +260,7 @@ def test_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(load("MUTAG", root=tmp_path / "data", archives=tmp_path)) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "graphs", "features", "classes", "nodes", "edges"),
     [
@@ -279,6 +280,7 @@ def test_real_sets(
     assert mean == pytest.approx(edges, abs=0.01)
 
 
+@pytest.mark.slow
 def test_real_attributes() -> None:
     assert load("PROTEINS", archives=real_data("tu")).num_features == 3
     assert (

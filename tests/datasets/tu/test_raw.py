@@ -47,6 +47,7 @@ def test_the_bits_of_pygs_reader(tmp_path: Path, without: str) -> None:
     assert_equal_to_pyg(tmp_path, "TOY")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["MUTAG", "PROTEINS", "IMDB-MULTI"])
 def test_the_bits_of_pygs_reader_on_real_sets(tmp_path: Path, name: str) -> None:
     with zipfile.ZipFile(real_data("tu", f"{name}.zip")) as file:
