@@ -1,14 +1,22 @@
-# The two commands of the README; each sets up .venv first.
+# The commands of the README; each sets up .venv first.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test quick lint clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
+# Two processes, each with whole files, whose fixtures are then made once.
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile
+
 test: lint
-	$(BIN)/python -m pytest
+	$(PYTEST) --durations 10
+
+# For every change: no types, no kills, no real data, a tenth of the examples.
+quick: .venv/installed
+	$(BIN)/ruff check .
+	$(PYTEST) -m "not slow" --hypothesis-profile dev tests sega_anchor
 
 lint: .venv/installed
 	$(BIN)/ruff check .

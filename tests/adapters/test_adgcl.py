@@ -325,6 +325,7 @@ def trained(
     return model, [model.step(batch) for _ in range(steps)]
 
 
+@pytest.mark.slow
 def test_the_learner_climbs_and_the_encoder_descends() -> None:
     batch = Batch.from_data_list(list(SyntheticCommunities(num_graphs=45)))
     _, measured = trained(batch, 0, 40)

@@ -312,6 +312,7 @@ def test_each_learning_rate_serves_its_own_networks(batch, values, still) -> Non
         assert (change < 1e-20) == (name == still)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["released", "contrastive", "anchor"])
 def test_training_lowers_the_loss(dataset, objective: str) -> None:
     anchored = objective == "anchor"

@@ -42,6 +42,7 @@ def test_tree_draws_a_picture(graph: Path, tmp_path: Path, capsys) -> None:
     assert picture.stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_the_module_is_the_command_and_its_reader_may_stop_early(graph: Path) -> None:
     command = f"{sys.executable} -m sega_anchor tree {graph} | head -n 1"
     done = subprocess.run(
@@ -54,6 +55,7 @@ def test_the_module_is_the_command_and_its_reader_may_stop_early(graph: Path) ->
     assert done.stdout.startswith("6 vertices, 7 edges")
 
 
+@pytest.mark.slow
 def test_tree_imports_no_more_than_it_needs(graph: Path, tmp_path: Path) -> None:
     """No adapter, no learning library, and not pyplot, which would open windows."""
     program = (

@@ -107,6 +107,7 @@ def test_the_class_changes_no_degree_and_no_colour(seed: int) -> None:
         assert data.edge_index.tolist() != graphs[0].edge_index.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

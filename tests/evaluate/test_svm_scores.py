@@ -70,7 +70,12 @@ SETS = {
 }
 
 
-@pytest.mark.parametrize("name", ["iris", "noisy", "digits"])
+LONG = ["noisy", "digits"]
+
+
+@pytest.mark.parametrize(
+    "name", ["iris", *(pytest.param(n, marks=pytest.mark.slow) for n in LONG)]
+)
 def test_equals_scikit_learn_fold_by_fold(name: str) -> None:
     """To the last bit."""
     x, y = SETS[name]
@@ -132,6 +137,7 @@ def test_features_too_large_for_a_kernel_are_refused() -> None:
         svm_scores(IRIS[0] * 1e200, IRIS[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folding", ["stratified", "plain"])
 def test_linear_equals_scikit_learn_fold_by_fold(folding: str) -> None:
     """AD-GCL's pipeline, put together from scikit-learn in the released order."""

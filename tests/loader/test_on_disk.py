@@ -23,6 +23,11 @@ smiles_store = importlib.import_module("sega_anchor.datasets.molecules.pack_smil
 GOOD = ["CCO", "c1ccccc1O", "[Na+].[Cl-]", "C", "CC(=O)Oc1ccccc1C(=O)O", "C/C=C/C"]
 
 
+one_or_two = pytest.mark.parametrize(
+    "jobs", [1, pytest.param(2, marks=pytest.mark.slow)]
+)
+
+
 def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("[!.]*")}
 
@@ -48,7 +53,7 @@ def test_what_is_packed_is_what_one_molecule_gives(tmp_path: Path) -> None:
             assert torch.equal(got[key], expected[key]), (smiles, key)
 
 
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+@one_or_two
 def test_interrupted_or_not_the_bytes_are_the_same(
     jobs: int, tmp_path: Path, small_chunks: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,12 +85,13 @@ def _interrupt(self: PackedWriter) -> None:
     raise KeyboardInterrupt
 
 
+@one_or_two
 def test_rows_that_are_no_molecules_are_counted_and_listed(
-    tmp_path: Path, small_chunks: None
+    jobs: int, tmp_path: Path, small_chunks: None
 ) -> None:
     path = write(tmp_path / "a.csv", ["CC", "C(", "", "CCO", "C*", '"a,b"', "N"])
     with pytest.warns(UserWarning, match="3 of 6 rows are left out.*row 1: 'C\\('"):
-        graphs = pack_smiles(path, tmp_path / "out")
+        graphs = pack_smiles(path, tmp_path / "out", jobs=jobs)
     assert len(graphs) == 3
     listed = (tmp_path / "out" / "skipped.csv").read_text()
     assert listed.split() == ["1,C(", "3,C*", '4,"a,b"']
