@@ -1,4 +1,4 @@
-"""A loop of one's own on several GPUs or processes, started by torchrun.
+"""Your own loop on several GPUs or processes, started by torchrun.
 
 One node with four GPUs, then two such nodes (the same line on each, N = 0 and 1):
 
@@ -31,7 +31,7 @@ from sega_anchor.training import parallel
 
 
 class Contrast(nn.Module):
-    """One's own encoder and loss, with the anchor as one of the two views."""
+    """Your own encoder and loss, with the anchor as one of the two views."""
 
     def __init__(self, in_channels: int, generator: torch.Generator) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class Contrast(nn.Module):
 
 
 def main() -> None:
-    """Train for some epochs; rank 0 speaks."""
+    """Train for some epochs; rank 0 prints."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--epochs", type=int, default=5)

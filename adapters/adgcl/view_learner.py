@@ -119,6 +119,6 @@ def regulariser(weight: Tensor, edge_graph: Tensor, num_graphs: int) -> Tensor:
     """
     dropped = scatter(1 - weight, edge_graph, dim_size=num_graphs, reduce="mean")
     having = edge_graph.bincount(minlength=num_graphs) > 0
-    # All graphs of the batch, whatever rank has them.
+    # The graphs of all ranks: the regulariser is a mean over the whole batch.
     total = gather(torch.stack([dropped, having.to(dropped.dtype)], dim=1)).sum(0)
     return total[0] / total[1].clamp(min=1)

@@ -113,7 +113,7 @@ class RGCL(Method[Config]):
 
     @override
     def loss(self, data: Data) -> Tensor:
-        """Return the contrastive loss of a batch, both views drawn anew."""
+        """Return the contrastive loss of a batch, with fresh views."""
         score = self.score(data)
         rationale = self.view(score, "rationale")(data, self.generator)
         complement = self.view(score, "complement")(data, self.generator)

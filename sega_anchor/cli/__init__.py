@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     shared = "TORCHELASTIC_RUN_ID" in os.environ  # started by torchrun
-    if shared and os.environ["RANK"] != "0":  # rank 0 speaks for all
+    if shared and os.environ["RANK"] != "0":  # rank 0 prints for all
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
     try:
         chosen = _parser(words).parse_args(words)

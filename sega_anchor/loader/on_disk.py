@@ -21,8 +21,8 @@ class PackedWriter:
     """Appends packed graphs to files of a folder, safe against a kill at any moment.
 
     Each field is one file of plain numbers. What belongs to the store is what
-    ``meta.json`` says, which is replaced after every chunk: of anything longer the end
-    is cut off when the folder is opened again.
+    ``meta.json`` says, which is replaced after every chunk. What a kill has left behind
+    that is cut off when the folder is opened again.
 
     Args:
         folder: where to write; created if missing. Nothing else may be in it.
@@ -88,7 +88,7 @@ class PackedWriter:
         Args:
             graphs: as the first ones, in fields, types and widths; None for none.
             text: what to add to files by name.
-            place: JSON-able, for whoever goes on.
+            place: JSON-able position in the source, to resume from.
 
         Raises:
             ValueError: for graphs with other fields.
@@ -130,7 +130,7 @@ class PackedWriter:
         return int(self.meta["totals"].get(group, 0))
 
     def _write(self, name: str, content: bytes) -> None:
-        # What the journal does not know is left from a kill: it is written anew.
+        # A file that the journal does not list was left by a kill: overwrite it.
         mode = "ab" if name in self.meta["sizes"] else "wb"
         with (self.folder / name).open(mode) as file:
             file.write(content)
@@ -160,7 +160,7 @@ def open_packed(folder: str | Path) -> PackedGraphs:
     meta = _read_meta(folder)
     if not meta["complete"]:
         raise ValueError(
-            f"{folder} is not finished: run again what has written it, which goes on"
+            f"{folder} is not finished: run the call that wrote it again to resume"
         )
     if not meta["graphs"]:
         raise ValueError(f"{folder} holds no graphs: delete it and write it again")
@@ -206,7 +206,7 @@ def _read_meta(folder: Path) -> dict[str, Any]:
 
 
 def _check_free(folder: Path) -> None:
-    """Refuse to write among the files of others, which could bear the same names."""
+    """Refuse a folder with other files, which could have the same names."""
     found = sorted(p.name for p in folder.iterdir() if not p.name.startswith("."))
     if found:
         raise ValueError(

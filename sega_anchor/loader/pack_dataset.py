@@ -27,8 +27,8 @@ def pack_dataset(
     """Pack any PyG data set into a folder, once; batches are then cut from the disk.
 
     Worker processes read the graphs and apply the data set's ``transform``, trees
-    included; memory holds a few chunks. A call that was interrupted goes on, one that
-    was finished is only opened::
+    included; memory holds a few chunks. An interrupted call resumes, a finished
+    one only opens the folder::
 
         dataset = MyGraphs(root, transform=anchor.transform)  # an OnDiskDataset
         graphs = pack_dataset(dataset, "packed/mine", workers=8)

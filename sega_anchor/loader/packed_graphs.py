@@ -229,7 +229,7 @@ def _check_alike(i: int, rows: dict[str, Tensor], first: dict[str, Tensor]) -> N
 
 
 def _check_rows(i: int, data: Data, rows: dict[str, Tensor]) -> None:
-    """Refuse what would make batches wrong without a word."""
+    """Refuse graphs whose batches would silently be wrong."""
     wanted = {"node": data.num_nodes, "edge": len(rows["edge_index"])}
     if "tree_level" in rows:
         wanted["tree"] = len(rows["tree_level"])

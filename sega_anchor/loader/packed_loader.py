@@ -28,8 +28,8 @@ class PackedLoader:
     Other sets, or transforms that draw again in each epoch, want PyG's loader, which
     serves every method here as well.
 
-    An epoch that was stopped half-way goes on behind the last batch: keep
-    ``loader.state_dict()`` and give it to ``loader.load_state_dict(...)``.
+    To resume within an epoch, keep ``loader.state_dict()`` and give it to
+    ``loader.load_state_dict(...)``.
 
     Args:
         graphs: packed graphs, or a list or data set to be packed, trees included.
@@ -109,7 +109,7 @@ class PackedLoader:
         return full + (rest >= self.min_batch_size or (rest > 0 and not full))
 
     def __iter__(self) -> Iterator[Batch]:
-        """Draw the order of an epoch, or go on with one, and yield its batches."""
+        """Draw the order of an epoch, or resume one, and yield its batches."""
         if not self._resumed:
             self._begun = None if self.generator is None else self.generator.get_state()
             self._done = 0
@@ -153,7 +153,7 @@ class PackedLoader:
         return {"generator": self._begun, "done": self._done}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Let the next iteration go on where :meth:`state_dict` was taken."""
+        """Resume, in the next iteration, where :meth:`state_dict` was taken."""
         self._begun, self._done = state["generator"], int(state["done"])
         self._resumed = True
 

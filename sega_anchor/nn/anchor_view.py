@@ -21,7 +21,7 @@ class AnchorView(nn.Module):
     r"""The anchor view of a graph contrastive method: the essential half of the pair.
 
     Each graph's coding tree of small structural entropy is encoded from the leaves to
-    the root, and contrasted with whatever view the method at hand makes::
+    the root, and contrasted with the view that your method makes::
 
         anchor = AnchorView(dataset.num_features, height=3)
         dataset = [anchor.transform(g) for g in dataset]  # optional: trees once

@@ -24,7 +24,7 @@ class TreeEncoder(nn.Module):
         \qquad i = 1 \dots height
 
     where each MLP is twice Linear - BatchNorm - ReLU. Levels 1 to ``height`` are pooled
-    per graph, concatenated and brought to ``out_channels`` by one linear layer.
+    per graph, concatenated and mapped to ``out_channels`` by one linear layer.
 
     Args:
         in_channels: width of the leaf features.

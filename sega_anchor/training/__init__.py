@@ -1,4 +1,4 @@
-"""Training loops, what they train, and how a stopped one goes on.
+"""Training loops, what they train, and how they resume.
 
 ``method`` is the shape of every contrastive method, ``published`` what its authors
 fixed; ``pretraining`` and ``finetuning`` are loops over ``train_epoch``; ``state`` and

@@ -1,4 +1,4 @@
-"""Checkpoints: an encoder's weights and what they are, in one safetensors file."""
+"""Checkpoints: an encoder's weights and their description, as safetensors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEY = "sega_anchor"
 def save_encoder(path: str | Path, encoder: nn.Module, **about: Any) -> None:
     """Write an encoder's weights, atomically.
 
-    The tensors bear the names of ``encoder.state_dict()``, which for molecules and
+    The tensors have the names of ``encoder.state_dict()``, which for molecules and
     proteins are those of Hu et al.'s ``GNN``: plain PyTorch reads the file with
     ``model.load_state_dict(safetensors.torch.load_file(path))``.
 
@@ -48,7 +48,7 @@ def load_encoder(path: str | Path, encoder: nn.Module) -> dict[str, Any]:
         encoder: gets the weights.
 
     Returns:
-        What :func:`save_encoder` was told of them, empty for other files.
+        The description that :func:`save_encoder` was given, empty for other files.
 
     Raises:
         ValueError: if the file is missing, damaged, or lacks weights of this encoder.

@@ -107,7 +107,7 @@ def run_finetuning(
         epochs: how many.
         batch_size: graphs per step, at least 2.
         seed: decides the orders.
-        state: file with which an interrupted training goes on, at the same bits.
+        state: file from which an interrupted training resumes, with the same bits.
         device: where training happens.
         title: of the progress bar.
 

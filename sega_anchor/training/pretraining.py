@@ -40,7 +40,7 @@ def run_pretraining(
         epochs: how many.
         batch_size: graphs per step, at least 2.
         seed: decides the orders.
-        state: where the training is kept and found again, at the same bits.
+        state: from which an interrupted training resumes, with the same bits.
         device: where it happens.
         on_epoch: called by rank 0 after each epoch, and once more when a training is
             taken up, with the number of epochs done and what is returned.

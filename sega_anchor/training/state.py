@@ -1,4 +1,4 @@
-"""TrainingState: everything a training needs to go on after a kill."""
+"""TrainingState: everything a training needs to resume after a kill."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _SELDOM = 20  # steps, or epochs, between two questions among several processes
 
 
 class TrainingState:
-    """A file that holds all that a training needs to go on with the same bits.
+    """A file from which an interrupted training resumes with the same bits.
 
-    It holds modules, optimisers, generators (torch's own too) and what the loop wants
-    to know again. The file is replaced atomically, the one before it is kept, and
-    reading it runs no code.
+    It holds modules, optimisers, generators (torch's own too) and what the loop
+    passes to :meth:`save`. The file is replaced atomically, the one before it is kept,
+    and reading it runs no code.
 
     Args:
         path: the file; None keeps nothing.
@@ -67,7 +67,7 @@ class TrainingState:
         )
 
     def save(self, **place: Any) -> None:
-        """Write everything, and what the loop wants to know again.
+        """Write everything, and the position that the loop will need again.
 
         With several processes all call this, and rank 0 writes.
         """
@@ -108,7 +108,7 @@ class TrainingState:
         return path.with_name(f"{path.name}.previous")
 
     def _read(self, path: Path) -> dict[str, Any] | None:
-        """Return the content of a file, or None if it is missing or unfit."""
+        """Return the content of a file, or None if it cannot be used."""
         if not path.exists():
             return None
         before = copy.deepcopy(self._content()), self._streams()

@@ -30,8 +30,8 @@ def train_epoch(
         step: makes one optimisation step.
         loader: the batches of the epoch.
         state: saved once a minute.
-        place: what the training wants to know again, as ``state.load()`` gave it. Its
-            entry "epoch", what a stop has left of the epoch under way, is taken out.
+        place: position of the training, as ``state.load()`` gave it: saved again, but
+            for its entry "epoch", the finished part of an interrupted epoch.
 
     Returns:
         The mean over the steps of each number, and the time they took as "seconds".

@@ -9,7 +9,6 @@ from .edge_list import read_edge_list as read_edge_list
 from .entropy import structural_entropy as structural_entropy
 from .levels import TreeLevels as TreeLevels
 from .levels import has_tree as has_tree
-from .levels import parent_offsets as parent_offsets
 from .levels import tree_levels as tree_levels
 from .transforms import AddCodingTree as AddCodingTree
 from .transforms import AddRandomTree as AddRandomTree
@@ -26,7 +25,6 @@ __all__ = [
     "build_coding_trees",
     "check_build",
     "has_tree",
-    "parent_offsets",
     "read_edge_list",
     "structural_entropy",
     "tree_levels",

@@ -23,7 +23,7 @@ from .coding_tree import CodingTree
 
 Folder = str | os.PathLike[str]
 #: Edges and vertices in one kernel call and in one file of the cache, the most that a
-#: kill can lose. It must not depend on the number of threads: files would not be found.
+#: kill can lose. It must not depend on the number of threads, or files are not found.
 CHUNK = 1 << 15
 
 

@@ -26,7 +26,7 @@ class Config:
         pretraining: "sega" contrasts the tree of each graph with an augmentation,
             "graphcl" two augmentations, "none" fine-tunes at once.
         protocol: "honest" keeps the fold before the test fold for validation, leaves
-            continuous attributes out and draws the folds anew for each seed. "paper"
+            continuous attributes out and draws other folds for each seed. "paper"
             does as the released code: the same folds for each seed, nine of them for
             training and no validation, so that only the test folds can choose.
         label_rate: share of the training folds whose labels are seen.

@@ -58,7 +58,7 @@ def run(dataset: str | Sequence[Data], **options: Unpack[Options]) -> Tuned:
 
     Returns:
         Accuracy after each epoch for each seed and fold. What is on record in
-        ``results`` is not computed again, and an interrupted training goes on.
+        ``results`` is not computed again, and an interrupted training resumes.
 
     Raises:
         ValueError: before any training, for data or options that cannot be used.

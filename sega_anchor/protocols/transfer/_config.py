@@ -112,7 +112,7 @@ class FinetuneConfig:
         root: folder of data, as in :class:`~sega_anchor.protocols.Settings`.
         archives: folder of MoleculeNet's files, looked at before any download.
         results: folder for the record; what is found there is not computed again, and
-            an interrupted training goes on.
+            an interrupted training resumes.
         device: where training happens.
 
     Raises:

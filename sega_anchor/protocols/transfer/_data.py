@@ -1,4 +1,4 @@
-"""What the two halves of the transfer protocol read, refused early if it is unfit."""
+"""Data of the transfer protocol, checked before any training."""
 
 from __future__ import annotations
 

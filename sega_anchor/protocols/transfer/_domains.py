@@ -30,7 +30,7 @@ class Domain:
         perturb: whether augmentations remove edges, beside nodes and all but a
             subgraph, as published.
         leaf_channels: width of ``leaves``, 0 without.
-        max_degree: cap of the one-hot degree that the trees' leaves bear as well.
+        max_degree: cap of the one-hot degree that the trees' leaves have as well.
         leaves: features of the leaves, from a batch.
         represent: name of the encoder's method that gives what is fine-tuned.
         parts: how many vectors of the encoder's width that gives side by side.

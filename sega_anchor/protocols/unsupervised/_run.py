@@ -36,7 +36,7 @@ def run(
         settings: what all runs have in common.
 
     Returns:
-        The result; with ``settings.results`` it is also on disk, and whatever is found
+        The result; with ``settings.results`` it is also on disk, and what is found
         there is not computed again.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Training: one seed of a job, kept on disk so that it can go on after a kill."""
+"""Training: one seed of a job, kept on disk so that it can resume after a kill."""
 
 from __future__ import annotations
 
