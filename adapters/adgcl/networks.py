@@ -10,7 +10,13 @@ from torch_geometric.data import Data
 from typing_extensions import override
 
 from sega_anchor.backbones import xavier
-from sega_anchor.utils import check_at_least, check_choice, pool, sum_neighbours
+from sega_anchor.utils import (
+    check_at_least,
+    check_choice,
+    num_graphs,
+    pool,
+    sum_neighbours,
+)
 
 Readout = Literal["last", "layerwise"]
 
@@ -90,5 +96,5 @@ class WeightedGIN(nn.Module):
         nodes = self(data.x, data.edge_index, edge_weight)
         if self.readout == "last":
             nodes = nodes[-1:]
-        graphs = data.num_graphs if "batch" in data else 1
+        graphs = num_graphs(data)
         return torch.cat([pool(x, data.batch, graphs) for x in nodes], dim=1)

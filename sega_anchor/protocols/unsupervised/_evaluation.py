@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from typing import Any
 
+from joblib import cpu_count
 from torch import Tensor
 from tqdm import tqdm
 
@@ -63,6 +63,6 @@ def _score(
         folds=folds,
         random_state=folds_seed,
         only=missing,
-        jobs=job.settings.jobs or os.cpu_count() or 1,
+        jobs=job.settings.jobs or cpu_count(),
         on_fold=keep,
     )
