@@ -78,7 +78,7 @@ def test_same_seed_same_bits_and_the_callers_randomness_untouched(dataset) -> No
     ]
 
 
-@pytest.mark.parametrize("steps", [2, 4])
+@pytest.mark.parametrize("steps", [pytest.param(2, marks=pytest.mark.slow), 4])
 def test_an_interrupted_run_goes_on_to_the_same_bits(
     steps: int, dataset, tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

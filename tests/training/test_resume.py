@@ -73,7 +73,12 @@ def told(result: Result) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "anchor"), [("graphcl", False), *((name, True) for name in RUNS)]
+    ("name", "anchor"),
+    [
+        ("graphcl", False),
+        ("graphcl", True),
+        *(pytest.param(name, True, marks=pytest.mark.slow) for name in list(RUNS)[1:]),
+    ],
 )
 def test_an_interrupted_run_goes_on_to_the_same_bits(
     name: str, anchor: bool, dataset, tmp_path, monkeypatch
