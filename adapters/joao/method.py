@@ -213,7 +213,7 @@ def run(
         ValueError: before any training, for data or settings that cannot be used.
 
     Example:
-        >>> result = run("synthetic", version=2, seeds=1, epochs=1)
+        >>> result = run("synthetic", version=2, seeds=1, epochs=1, evaluate_at=())
         >>> result.config["label"], len(result.history[0][0]["probabilities"])
         ('JOAOv2', 5)
     """
