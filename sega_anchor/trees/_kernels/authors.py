@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from .agglomerate import EXACT, agglomerate
 from .csr import quotient
 from .drop import drop
+from .jit import kernel
 from .rules import AUTHORS
 from .types import CSR, Floats, Ints, Whole, new_dendrogram
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def authors(graph: CSR, degree: Floats, labels: Ints) -> None:
     """Fill ``labels``, the nested partitions of levels 1 to height - 1.
 
@@ -49,7 +49,7 @@ def authors(graph: CSR, degree: Floats, labels: Ints) -> None:
             up_count = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def regroup(
     graph: CSR, vol: Floats, cut: Floats, group: Ints, groups: Whole, finer: Ints
 ) -> int:
@@ -101,7 +101,7 @@ def regroup(
     return start
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sums(graph: CSR, group: Ints, groups: Whole) -> tuple[Floats, Floats]:
     """Return the volume of each group and the weight of the edges that leave it."""
     volume = np.zeros(groups)
@@ -114,7 +114,7 @@ def _sums(graph: CSR, group: Ints, groups: Whole) -> tuple[Floats, Floats]:
     return volume, cut
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leaf_up(
     graph: CSR, degree: Floats, group: Ints, groups: Whole, finer: Ints
 ) -> tuple[int, float]:
@@ -145,7 +145,7 @@ def leaf_up(
     return count, bits / degree.sum() / n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def root_down(
     graph: CSR, degree: Floats, group: Ints, groups: Whole, coarser: Ints
 ) -> tuple[int, float]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from .heap import pop, push
+from .jit import kernel
 from .types import Dendrogram, Ints, Whole
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def depth_of(parent: Ints, a: int) -> int:
     """Return how many nodes are above ``a``."""
     depth = 0
@@ -19,7 +19,7 @@ def depth_of(parent: Ints, a: int) -> int:
     return depth
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def drop(
     out: Dendrogram, n: int, height: Whole, smoothing: float, anywhere: bool
 ) -> None:

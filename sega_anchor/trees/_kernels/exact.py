@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .jit import kernel
 from .types import CSR, Floats, Ints
 
 TINY = 8  # vertices: 4 ** 8 steps a level take about as long as a search
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def exact(graph: CSR, degree: Floats, labels: Ints) -> None:
     """Fill ``labels`` with partitions of the least entropy.
 
@@ -52,7 +52,7 @@ def exact(graph: CSR, degree: Floats, labels: Ints) -> None:
                 labels[j, v] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sets(graph: CSR, degree: Floats) -> tuple[Floats, Floats]:
     """Return log volume (0 where there is none) and inner weight of all vertex sets."""
     n = degree.size
@@ -71,7 +71,7 @@ def _sets(graph: CSR, degree: Floats) -> tuple[Floats, Floats]:
     return log, inside
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _split(
     whole: int, cost: Floats, inside: Floats, log: float, least: Floats, block: Ints
 ) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .jit import kernel
 from .types import CSR, Floats, Levels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move(graph: CSR, item_vol: Floats, i: int, tree: Levels, total: float) -> None:
     """Move the items, nodes of level ``i``, to a fixed point.
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from .agglomerate import EXACT, agglomerate
 from .drop import depth_of, drop
+from .jit import kernel
 from .rules import COMBINE
 from .types import CSR, Floats, Ints, new_dendrogram
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def paper(graph: CSR, degree: Floats, labels: Ints) -> None:
     """Fill ``labels``, the nested partitions of levels 1 to height - 1."""
     n = degree.size

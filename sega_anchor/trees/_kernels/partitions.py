@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .jit import kernel
 from .types import CSR, Floats, Ints, Levels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def new_levels(height: int, n: int) -> Levels:
     """Return empty tables for trees of at most this height."""
     ints = np.empty((2, height, n), np.int64)
@@ -17,7 +17,7 @@ def new_levels(height: int, n: int) -> Levels:
     return Levels(ints[0], floats[0], floats[1], floats[2], ints[1], size)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lower(tree: Levels, height: int) -> Levels:
     """Return the same tables for a tree of smaller height."""
     return Levels(
@@ -25,7 +25,7 @@ def lower(tree: Levels, height: int) -> Levels:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_levels(graph: CSR, degree: Floats, labels: Ints, tree: Levels) -> float:
     """Set the tree of nested partitions; return its cost, sum of cross * log(vol)."""
     n = degree.size
@@ -75,7 +75,7 @@ def fill_levels(graph: CSR, degree: Floats, labels: Ints, tree: Levels) -> float
     return cost
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compress(tree: Levels, i: int, items: int, number: Ints) -> int:
     """Number the nodes of level i + 1 that have children 0, 1, ...; return how many.
 
@@ -100,7 +100,7 @@ def compress(tree: Levels, i: int, items: int, number: Ints) -> int:
     return groups
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_labels(parent: Ints, above: Ints, left: Ints, n: int, labels: Ints) -> None:
     """Write the tree of the kept nodes as nested partitions, from the root down.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .jit import kernel
 from .types import CSR, Flags, Floats, Ints
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pendants(
     graph: CSR, vol: Floats, inside: Floats, group: Ints, length: Ints
 ) -> tuple[Ints, Flags, Floats]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from .agglomerate import HUB, agglomerate
 from .authors import authors
 from .csr import quotient
 from .exact import TINY, exact
+from .jit import kernel, phase
 from .move import move
 from .partitions import compress, fill_levels, lower, new_levels, read_labels
 from .rules import MERGE
@@ -22,7 +22,7 @@ SMALL = 512  # edges; in graphs of no more the authors' tree is a second start,
 FEW = 100  # vertices; and of no more if it costs less
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def refined(graph: CSR, degree: Floats, labels: Ints) -> None:
     """Fill ``labels``, the nested partitions of levels 1 to height - 1.
 
@@ -46,7 +46,7 @@ def refined(graph: CSR, degree: Floats, labels: Ints) -> None:
         best = start(graph, degree, labels, first, tree, best)
 
 
-@njit(inline="always")  # compiles faster
+@phase
 def start(
     graph: CSR, degree: Floats, labels: Ints, row: int, tree: Levels, best: float
 ) -> float:
@@ -75,7 +75,7 @@ def start(
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def improve(
     graph: CSR, degree: Floats, labels: Ints, tree: Levels, chains: bool
 ) -> float:
@@ -118,7 +118,7 @@ def improve(
     return best
 
 
-@njit(inline="always")  # compiles faster
+@phase
 def climb(
     graph: CSR,
     degree: Floats,
@@ -179,14 +179,14 @@ def climb(
             inside, vol, title = new_inside, group_vol, new_title
 
 
-@njit(inline="always")
+@phase
 def _mix(x: int) -> int:
     """Scramble an integer, so that sums of scrambled names name sets."""
     x = (x ^ (x >> 31)) * -7046029254386353131
     return x ^ (x >> 29)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _remember(known: Ints, title: int) -> bool:
     """Return whether a name is known; from now on it is, if there is room."""
     mask = known.size - 1

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .jit import entry, kernel
 from .types import Floats, Ints
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _meld(left: Ints, right: Ints, key: Floats, a: int, b: int, sign: float) -> int:
     """Join two skew heaps (roots a, b, -1 if empty); smallest sign * key on top."""
     if a < 0:
@@ -30,7 +30,7 @@ def _meld(left: Ints, right: Ints, key: Floats, a: int, b: int, sign: float) -> 
         a = after
 
 
-@njit(cache=True, nogil=True)
+@entry
 def squeeze(
     parent: Ints, log_volume: Floats, inner: Floats, n: int, height: int
 ) -> tuple[Ints, Ints, float]:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from .jit import kernel
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -50,7 +51,7 @@ class Levels(NamedTuple):
     size: Ints  # (height + 1,): the ids in use at each level lie below
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def new_dendrogram(vol: Floats) -> Dendrogram:
     """Return a dendrogram of leaves alone, with room for all that may be merged."""
     n = vol.size

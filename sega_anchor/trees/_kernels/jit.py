@@ -1,0 +1,25 @@
+"""How the kernels are compiled.
+
+Large kernels are few and shallow, for numba optimises each one again inside every
+kernel that calls it. What is split for the reader melts into its kernel: a ``phase``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+#: What Python calls.
+entry: Any = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+#: What only other kernels call; what Python would need to call it is left out.
+kernel: Any = njit(cache=True, nogil=True, error_model="numpy", **_INNER)
+#: A kernel that allocates nothing, so that numba need not count references to arrays:
+#: in small graphs that would cost more than the work. Its arguments hold the arrays.
+loop: Any = njit(cache=True, nogil=True, error_model="numpy", _nrt=False, **_INNER)
+#: A part of one kernel, put in its place before anything is compiled.
+phase: Any = njit(inline="always")
+#: A line or two that several kernels need; it counts no references either.
+helper: Any = njit(forceinline=True, error_model="numpy", _nrt=False, **_INNER)
