@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .arrays import filled
 from .heap import pop
 from .jit import kernel, loop, phase
 from .merging import (
@@ -93,7 +94,7 @@ def _join_rest(
 ) -> None:
     """Hang what is left of each group, if more than one, below a node of its own."""
     groups = totals.size
-    first = np.full(groups, -1, np.int64)  # a lone item's node, or -2 - the new node
+    first = filled(groups, -1)  # a lone item's node, or -2 - the new node
     for u in range(group.size):
         if version[u] < 0:
             continue

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from .agglomerate import EXACT, agglomerate
+from .arrays import copy_to, count_up, filled, sum_of
 from .csr import quotient
 from .drop import drop
-from .jit import kernel
+from .jit import kernel, phase
 from .rules import AUTHORS
 from .types import CSR, Floats, Ints, Whole, new_dendrogram
 
@@ -37,14 +38,14 @@ def authors(graph: CSR, degree: Floats, labels: Ints) -> None:
                 graph, degree, labels[levels - 1], count[levels - 1], coarser
             )
         if down_gain > up_gain:
-            labels[levels] = coarser
+            copy_to(labels[levels], coarser)
             count[levels] = down_count
             down_count = -1
         else:
             for i in range(levels, 0, -1):
-                labels[i] = labels[i - 1]
+                copy_to(labels[i], labels[i - 1])
                 count[i] = count[i - 1]
-            labels[0] = finer
+            copy_to(labels[0], finer)
             count[0] = up_count
             up_count = -1
 
@@ -69,15 +70,13 @@ def regroup(
     rest = np.zeros(groups)
     rest[members < 3] = -1.0
     out = new_dendrogram(vol)
-    node = np.arange(max(n, groups))
+    node = count_up(max(n, groups))
     agglomerate(graph, vol, vol - cut, group, totals, AUTHORS, EXACT, node, rest, out)
     drop(out, n, np.int64(2), 1.0, n < 0)
     total = out.made[0]
-    number = np.full(total, -1, np.int64)
+    number = filled(total, -1)
     made = np.zeros(groups, np.int64)
-    owner = np.full(
-        total, -1, np.int64
-    )  # the group that a node right below its top is in
+    owner = filled(total, -1)  # the group that a node right below its top is in
     for x in range(n):
         a = out.parent[x]
         if a >= 0 and out.parent[a] >= 0:
@@ -114,7 +113,7 @@ def _sums(graph: CSR, group: Ints, groups: Whole) -> tuple[Floats, Floats]:
     return volume, cut
 
 
-@kernel
+@phase
 def leaf_up(
     graph: CSR, degree: Floats, group: Ints, groups: Whole, finer: Ints
 ) -> tuple[int, float]:
@@ -142,16 +141,16 @@ def leaf_up(
     for g in range(count):
         if above[g] > 0.0:
             bits += new_cut[g] * np.log2((new_volume[g] + 1.0) / (above[g] + 1.0))
-    return count, bits / degree.sum() / n
+    return count, bits / sum_of(degree) / n
 
 
-@kernel
+@phase
 def root_down(
     graph: CSR, degree: Floats, group: Ints, groups: Whole, coarser: Ints
 ) -> tuple[int, float]:
     """Group the root's children; the gain is per child, minus infinity below three."""
     if groups < 3:
-        coarser[:] = group
+        copy_to(coarser, group)
         return int(groups), -np.inf
     volume, cut = _sums(graph, group, groups)
     merged = np.empty(groups, np.int64)
@@ -166,7 +165,7 @@ def root_down(
     for v in range(group.size):
         coarser[v] = merged[group[v]]
     new_volume, new_cut = _sums(graph, coarser, count)
-    total = degree.sum()
+    total = sum_of(degree)
     # V, not V + 1, in the old value: a small constant bias of the released code.
     bits = 0.0
     for g in range(groups):

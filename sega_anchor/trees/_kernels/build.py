@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .arrays import count_up
 from .authors import authors
 from .csr import degrees, symmetric_csr
 from .jit import entry, kernel, phase
@@ -30,11 +31,12 @@ def write_tree(labels: Ints, parents: Ints, levels: Ints, end: int) -> int:
         for v in range(n):
             bound = max(bound, labels[i, v] + 1)
     number = np.empty(bound, np.int64)
-    below = np.arange(n)
+    below = count_up(n)
     level[:n] = 0
     size = n
     for i in range(rows):
-        number[:] = -1
+        for a in range(bound):
+            number[a] = -1
         for v in range(n):
             number[labels[i, v]] = 0
         for a in range(bound):

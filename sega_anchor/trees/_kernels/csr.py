@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .arrays import filled
 from .jit import entry, kernel
 from .types import CSR, Floats, Ints, Whole
 
@@ -152,13 +153,15 @@ def quotient(graph: CSR, group: Ints, groups: Whole) -> CSR:
     start = np.zeros(groups + 1, np.int64)
     for x in range(n):
         start[group[x] + 1] += 1
-    start = np.cumsum(start)
-    fill = start[:-1].copy()
+    fill = np.empty(groups, np.int64)
+    for g in range(groups):
+        fill[g] = start[g]
+        start[g + 1] += start[g]
     members = np.empty(n, np.int64)
     for x in range(n):
         members[fill[group[x]]] = x
         fill[group[x]] += 1
-    slot = np.full(groups, -1, np.int64)
+    slot = filled(groups, -1)
     indptr = np.zeros(groups + 1, np.int64)
     indices = np.empty(graph.indices.size, np.int64)
     weight = np.empty(graph.indices.size)

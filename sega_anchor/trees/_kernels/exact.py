@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .arrays import filled
 from .jit import kernel
 from .types import CSR, Floats, Ints
 
@@ -33,7 +34,7 @@ def exact(graph: CSR, degree: Floats, labels: Ints) -> None:
         for whole in range(1, full + 1):
             _split(whole, cost[j - 1], inside, log[whole], least, block)
             cost[j, whole] = inside[whole] * log[whole] + least[whole]
-    group = np.full(n, full)
+    group = filled(n, full)
     for j in range(rows - 1, -1, -1):
         finer = np.zeros(n, np.int64)
         for v in range(n):

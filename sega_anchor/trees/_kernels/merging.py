@@ -57,7 +57,8 @@ def link(
     head, tail, length = pairs.head, pairs.tail, pairs.length
     owner, following = pairs.owner, pairs.following
     n = group.size
-    mark[:] = 0
+    for u in range(n):
+        mark[u] = 0
     p = 0
     for u in range(n):
         if length[u] == 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .agglomerate import EXACT, agglomerate
+from .arrays import count_up, sum_of
 from .drop import depth_of, drop
 from .jit import kernel
 from .rules import COMBINE
@@ -17,7 +18,8 @@ def paper(graph: CSR, degree: Floats, labels: Ints) -> None:
     n = degree.size
     height = labels.shape[0] + 1
     out = new_dendrogram(degree)
-    total = np.full(1, degree.sum())
+    total = np.empty(1)
+    total[0] = sum_of(degree)
     agglomerate(
         graph,
         degree,
@@ -26,7 +28,7 @@ def paper(graph: CSR, degree: Floats, labels: Ints) -> None:
         total,
         COMBINE,
         EXACT,
-        np.arange(n),
+        count_up(n),
         np.zeros(1),
         out,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .arrays import sum_of
 from .jit import kernel
 from .types import CSR, Floats, Ints, Levels
 
@@ -55,7 +56,7 @@ def fill_levels(graph: CSR, degree: Floats, labels: Ints, tree: Levels) -> float
             children[j, up[j - 1, a]] += 1
         for a in range(size[j]):
             log[j, a] = np.log2(vol[j, a]) if vol[j, a] > 0.0 else 0.0
-    log_total = np.log2(degree.sum())
+    log_total = np.log2(sum_of(degree))
     cost = 0.0
     for u in range(n):
         for e in range(graph.indptr[u], graph.indptr[u + 1]):
@@ -82,7 +83,8 @@ def compress(tree: Levels, i: int, items: int, number: Ints) -> int:
     Only ``up`` and ``vol`` of that level are kept: nothing else is read again.
     """
     size = tree.size[i + 1]
-    number[:size] = -1
+    for a in range(size):
+        number[a] = -1
     groups = 0
     for x in range(items):
         a = tree.up[i, x]
@@ -90,12 +92,14 @@ def compress(tree: Levels, i: int, items: int, number: Ints) -> int:
             number[a] = groups
             groups += 1
         tree.up[i, x] = number[a]
-    up = tree.up[i + 1, :size].copy()
-    vol = tree.vol[i + 1, :size].copy()
+    up, vol = np.empty(groups, np.int64), np.empty(groups)
     for a in range(size):
         if number[a] >= 0:
-            tree.up[i + 1, number[a]] = up[a]
-            tree.vol[i + 1, number[a]] = vol[a]
+            up[number[a]] = tree.up[i + 1, a]
+            vol[number[a]] = tree.vol[i + 1, a]
+    for g in range(groups):
+        tree.up[i + 1, g] = up[g]
+        tree.vol[i + 1, g] = vol[g]
     tree.size[i + 1] = groups
     return groups
 
@@ -110,7 +114,8 @@ def read_labels(parent: Ints, above: Ints, left: Ints, n: int, labels: Ints) -> 
     height = labels.shape[0] + 1
     rank = np.empty(parent.size, np.int64)
     for j in range(1, height):
-        rank[:] = -1
+        for a in range(rank.size):
+            rank[a] = -1
         groups = 0
         for v in range(n):
             a = above[parent[v]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .arrays import filled
 from .jit import kernel
 from .types import CSR, Flags, Floats, Ints
 
@@ -26,7 +27,7 @@ def pendants(
         bond: the weight of the edge of each pendant item.
     """
     n = vol.size
-    twin = np.full(n, -1, np.int64)
+    twin = filled(n, -1)
     asleep = np.zeros(n, np.bool_)
     bond = np.empty(n)
     pendants = 0
@@ -38,7 +39,7 @@ def pendants(
     room = 4
     while room < 2 * pendants:
         room *= 2
-    last = np.full(room, -1, np.int64)
+    last = filled(room, -1)
     hub = np.empty(n, np.int64)
     for u in range(n):
         if length[u] != 1:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from .agglomerate import HUB, agglomerate
+from .arrays import copy_to, count_up, sum_of
 from .authors import authors
 from .csr import quotient
 from .exact import TINY, exact
-from .jit import kernel, phase
+from .jit import helper, loop, phase
 from .move import move
 from .partitions import compress, fill_levels, lower, new_levels, read_labels
 from .rules import MERGE
@@ -22,7 +23,7 @@ SMALL = 512  # edges; in graphs of no more the authors' tree is a second start,
 FEW = 100  # vertices; and of no more if it costs less
 
 
-@kernel
+@phase
 def refined(graph: CSR, degree: Floats, labels: Ints) -> None:
     """Fill ``labels``, the nested partitions of levels 1 to height - 1.
 
@@ -71,11 +72,12 @@ def start(
         cost = improve(graph, degree, found, now, source == 0)
         if cost < best:
             best = cost
-            labels[row:] = found
+            for i in range(found.shape[0]):
+                copy_to(labels[row + i], found[i])
     return best
 
 
-@kernel
+@phase
 def improve(
     graph: CSR, degree: Floats, labels: Ints, tree: Levels, chains: bool
 ) -> float:
@@ -135,10 +137,10 @@ def climb(
     """
     n = degree.size
     height = tree.size.size - 1
-    total = degree.sum()
+    total = sum_of(degree)
     vol = degree
     inside = np.zeros(n)
-    node = np.arange(n)
+    node = count_up(n)
     title = np.empty(n, np.int64)
     for v in range(n):
         title[v] = _mix(v + 1)
@@ -148,10 +150,11 @@ def climb(
         if i < height - 1:
             move(graph, vol, i, tree, total)
             groups = compress(tree, i, items, number)
-        group_vol = np.full(groups, total)
-        if i < height - 1:
-            group_vol[:] = tree.vol[i + 1, :groups]
-        group = tree.up[i, :items].copy()
+        group_vol = np.empty(groups)
+        for g in range(groups):
+            group_vol[g] = tree.vol[i + 1, g] if i < height - 1 else total
+        group = np.empty(items, np.int64)
+        copy_to(group, tree.up[i, :items])
         rest = np.zeros(groups)
         new_inside = np.zeros(groups)
         new_title = np.zeros(groups, np.int64)
@@ -179,14 +182,14 @@ def climb(
             inside, vol, title = new_inside, group_vol, new_title
 
 
-@phase
+@helper
 def _mix(x: int) -> int:
     """Scramble an integer, so that sums of scrambled names name sets."""
     x = (x ^ (x >> 31)) * -7046029254386353131
     return x ^ (x >> 29)
 
 
-@kernel
+@loop
 def _remember(known: Ints, title: int) -> bool:
     """Return whether a name is known; from now on it is, if there is room."""
     mask = known.size - 1
