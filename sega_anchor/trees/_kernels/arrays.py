@@ -43,6 +43,29 @@ def sum_of(x: Floats) -> float:
 
 
 @loop
+def copy_below(to: Ints, row: int, x: Ints) -> None:
+    """Copy a matrix into another from ``row`` on."""
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            to[row + i, j] = x[i, j]
+
+
+@loop
+def set_logs(x: Floats, n: int, log: Floats) -> None:
+    """Set the logarithms of the first ``n`` numbers, 0 where there is none."""
+    for i in range(n):
+        log[i] = np.log2(x[i]) if x[i] > 0.0 else 0.0
+
+
+@loop
+def put_alone(labels: Ints) -> None:
+    """Write partitions in which each vertex is a group of its own."""
+    for i in range(labels.shape[0]):
+        for v in range(labels.shape[1]):
+            labels[i, v] = v
+
+
+@loop
 def order_by(keys: Floats, lists: Ints) -> int:
     """Sort indices by their keys, equal keys in order, by merging ever longer runs.
 

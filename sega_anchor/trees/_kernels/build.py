@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .arrays import count_up
+from .arrays import count_up, put_alone
 from .authors import authors
 from .csr import degrees, symmetric_csr
 from .jit import entry, kernel, phase
@@ -89,8 +89,7 @@ def read_graph(
     first, last = edge_ptr[i], edge_ptr[i + 1]
     own = weight[first:last] if weight.size else weight
     labels = np.empty((height - 1, n), np.int64)
-    for v in range(n):
-        labels[:, v] = v
+    put_alone(labels)
     return symmetric_csr(row[first:last], col[first:last], own, n), labels
 
 
