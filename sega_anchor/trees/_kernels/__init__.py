@@ -1,7 +1,8 @@
 """Compiled kernels of coding trees, over flat arrays.
 
-From the bottom up: ``types``, ``csr`` (graphs), ``heap``; ``rules`` and ``agglomerate``
-(COMBINE and its kin) with ``pendants``; ``drop`` and ``squeeze`` (greedy and exact ways
+From the bottom up: ``jit`` (how they are compiled) with ``true_cache`` and ``compiling``;
+``types``, ``arrays``, ``csr`` (graphs), ``heap``; ``rules``, ``pairs``, ``merging`` and
+``agglomerate`` (COMBINE and its kin) with ``pendants``; ``drop`` and ``squeeze`` (greedy and exact ways
 to a height); ``partitions`` and ``move`` (local moves); the methods ``paper``,
 ``authors`` and ``refined``; and ``build``, what Python calls.
 

@@ -22,7 +22,7 @@ class Sums(NamedTuple):
     cut: Floats  # weight of the edges that leave
 
 
-@kernel
+@phase
 def authors(graph: CSR, degree: Floats, labels: Ints) -> None:
     """Fill ``labels``, the nested partitions of levels 1 to height - 1.
 

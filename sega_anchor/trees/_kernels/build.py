@@ -74,7 +74,7 @@ def room_for(sizes: Ints, height: int) -> Built:
     return np.empty(room, np.int64), np.empty(room, np.int64), tree_ptr
 
 
-@kernel
+@phase
 def read_graph(
     row: Ints,
     col: Ints,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .heap import pop, push
-from .jit import helper, kernel, loop, phase
+from .jit import helper, loop, phase
 from .types import Dendrogram, Floats, Ints, Whole
 
 
@@ -31,7 +31,7 @@ def depth_of(parent: Ints, a: int) -> int:
     return depth
 
 
-@kernel
+@phase
 def drop(
     out: Dendrogram, n: int, height: Whole, smoothing: float, anywhere: bool
 ) -> None:

@@ -10,6 +10,11 @@ from typing import Any
 
 from numba import njit
 
+from . import compiling, true_cache
+
+compiling.install()
+true_cache.install()
+
 _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 #: What Python calls.

@@ -126,7 +126,7 @@ def look_again(
     pairs: Pairs,
     ties: Partners,
 ) -> float:
-    """Find the best partner of a among all its neighbours; return the weight between."""
+    """Find the best partner of a among its neighbours; return the weight between."""
     vol, inside, log, name = items.vol, items.inside, items.log, items.name
     best, partner, seen = ties.best, ties.partner, ties.seen
     head, owner, following = pairs.head, pairs.owner, pairs.following
@@ -154,7 +154,7 @@ def look_again(
 
 @phase
 def is_long(a: int, b: int, pairs: Pairs) -> bool:
-    """Return whether looking up b's neighbours one by one costs more than all of a's."""
+    """Return whether to look up all that b has costs more than to look at all of a."""
     work = 0
     i = pairs.head[b]
     while i >= 0:

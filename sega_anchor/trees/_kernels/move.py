@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .arrays import order_by
-from .jit import kernel, loop, phase
+from .jit import loop, phase
 from .types import CSR, Flags, Floats, Ints, Levels
 
 
@@ -35,7 +35,7 @@ class Spare(NamedTuple):
     count: Ints
 
 
-@kernel
+@phase
 def move(graph: CSR, item_vol: Floats, i: int, tree: Levels, total: float) -> None:
     """Move the items, nodes of level ``i``, to a fixed point.
 
@@ -125,7 +125,7 @@ def _settle(
 def _find(
     graph: CSR, x: int, i: int, visit: int, tree: Levels, targets: Targets
 ) -> float:
-    """Find the nodes above item x and its neighbours; return the weight of its edges."""
+    """Find the nodes above item x and its neighbours; return its edges' weight."""
     up, found, n_found = tree.up, targets.found, targets.n_found
     stamp, held = targets.stamp, targets.held
     low, height = i + 1, tree.size.size - 1

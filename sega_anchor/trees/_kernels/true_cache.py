@@ -1,0 +1,66 @@
+"""numba's cache, made true to all kernel sources.
+
+numba looks for a change in the file of a kernel, but not in those of what it calls. Here
+every kernel is stamped with all sources, of both ``_kernels`` folders: any edit makes
+all that was cached stale, and what is compiled next overwrites it, in the place where
+numba keeps it: NUMBA_CACHE_DIR, ``__pycache__``, or the user's cache folder.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import caching
+
+_HERE = Path(__file__).resolve().parent
+FOLDERS = (_HERE, _HERE.parents[1] / "_kernels")
+
+
+@functools.cache
+def stamp() -> str:
+    """Return a hash of the sources of all kernels and of numba's version."""
+    whole = hashlib.sha256(numba.__version__.encode())
+    for folder in FOLDERS:
+        for path in sorted(folder.glob("*.py")):
+            whole.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return whole.hexdigest()
+
+
+class _Stamped:
+    """A place for our kernels alone, whose files are named without line numbers."""
+
+    def get_source_stamp(self) -> str:
+        return stamp()
+
+    def get_disambiguator(self) -> str:
+        return ""
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Any:
+        if Path(py_file).resolve().parent not in FOLDERS:
+            return None
+        return super().from_function(py_func, py_file)  # type: ignore[misc]
+
+
+class _Provided(_Stamped, caching.UserProvidedCacheLocator):  # type: ignore[misc]
+    pass
+
+
+class _InTree(_Stamped, caching.InTreeCacheLocator):  # type: ignore[misc]
+    pass
+
+
+class _UserWide(_Stamped, caching.UserWideCacheLocator):  # type: ignore[misc]
+    pass
+
+
+def install() -> None:
+    """Put our places before numba's own, for our kernels."""
+    places = caching.CacheImpl._locator_classes
+    if not any(issubclass(place, _Stamped) for place in places):
+        places[:0] = [_Provided, _InTree, _UserWide]
