@@ -1,10 +1,11 @@
 """Compiled kernels of coding trees, over flat arrays.
 
-From the bottom up: ``jit`` (how they are compiled) with ``true_cache`` and ``compiling``;
-``types``, ``arrays``, ``csr`` (graphs), ``heap``; ``rules``, ``pairs``, ``merging`` and
-``agglomerate`` (COMBINE and its kin) with ``pendants``; ``drop`` and ``squeeze`` (greedy and exact ways
-to a height); ``partitions`` and ``move`` (local moves); the methods ``paper``,
-``authors`` and ``refined``; and ``build``, what Python calls.
+From the bottom up: ``jit`` (how they are compiled), ``true_cache`` and ``compiling``;
+``types``, ``arrays``, ``csr`` (graphs), ``heap``; ``rules``, ``pendants``, ``pairs``,
+``drawing``, ``merging`` and ``agglomerate`` (COMBINE and its kin); ``drop`` and
+``squeeze`` (greedy and exact ways to a height); ``partitions`` and ``move`` (local
+moves); the methods ``paper``, ``authors`` and ``refined``; and ``build``, what Python
+calls.
 
 Every method fills one matrix ``labels`` of shape ``(height - 1, n)``: the group of each
 vertex at levels 1 .. height - 1, bottom up. Nested partitions say all there is to say

@@ -5,22 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from .arrays import filled
-from .heap import pop
+from .drawing import draw, refill, wake_hubs
 from .jit import kernel, loop, phase
 from .merging import (
     fuse,
     hand_over,
     is_long,
     link,
-    look_again,
     mark_neighbours,
-    refill,
     renew,
     set_items,
     wake,
-    wake_hubs,
 )
-from .pairs import Items, Pairs, Partners, enqueue, find, ticket
+from .pairs import Items, Pairs, Partners, find
 from .pendants import pendants
 from .rules import AUTHORS, MERGE
 from .types import CSR, Dendrogram, Floats, Ints, Whole
@@ -182,53 +179,25 @@ def _merge(
     mark: Ints,
     out: Dendrogram,
 ) -> None:
-    """Merge while any pair is left.
+    """Merge while any of the ``last`` pairs is left.
 
-    Args:
-        rule: as in :func:`agglomerate`.
-        hub: likewise.
-        totals: likewise.
-        log_totals: their logarithms, where the rule needs them.
-        last: how many pairs there are.
-        wakes: see :func:`~.pendants.pendants`.
-        bond: likewise.
-        items: the items.
-        pairs: their pairs.
-        ties: the partner of each.
-        mark: -1 for each item; for the neighbours of the one at hand, the entry that
-            leads to them.
-        out: the dendrogram that grows.
+    ``mark`` is -1 for all items but the neighbours of the one at hand: for those it is
+    the entry that leads to them. The rest is as in :func:`agglomerate`, or in
+    :func:`~.pendants.pendants` and :mod:`~.pairs`.
     """
-    group, version, name = items.group, items.version, items.name
-    length = pairs.length
-    best, partner = ties.best, ties.partner
-    keys, values = ties.keys, ties.values
-    n = version.size
+    length, n = pairs.length, items.version.size
     live = last
     first_node = out.made[0]
-    size = keys.size  # so that it is filled at once
+    size = ties.keys.size  # so that it is filled at once
     while live > 0:
-        if size + 2 * n > keys.size:  # mostly tickets that have grown old
+        if size + 2 * n > ties.keys.size:  # mostly tickets that have grown old
             size = refill(items, ties)
         if size == 0:
             size = wake_hubs(items, pairs, ties)
-        s, drawn = keys[0], values[0]
-        size = pop(keys, values, size)
-        a = items.holder[((drawn & 0xFFFFFFFF) >> 1) if drawn & 1 else (drawn >> 32)]
-        b = partner[a]
-        if version[a] < 0 or s != best[a] or b < 0:
+        a, b, size = draw(size, rule, hub, totals, log_totals, items, pairs, ties)
+        if b < 0:
             continue
-        total, log_total = totals[group[a]], log_totals[group[a]]
-        if ties.seen[a] != version[b]:  # the partner has changed
-            w = look_again(a, rule, total, log_total, items, pairs, ties)
-            b = partner[a]
-            if b < 0:
-                continue
-            if length[b] <= hub or best[a] > s + 0.1 * (abs(best[a]) + 2.0 * w):
-                size = enqueue(keys, values, size, best, partner, name, a)
-                continue
-        elif drawn != ticket(name, a, b):
-            continue  # an old ticket of the same score
+        total, log_total = totals[items.group[a]], log_totals[items.group[a]]
         if length[a] < length[b]:
             a, b = b, a
         full = length[a] <= hub or length[b] * 8 > length[a]
@@ -240,16 +209,8 @@ def _merge(
             mark[b] = -1
         else:
             i = find(pairs.head, pairs.following, pairs.owner, pairs.dead, b, a)
-        fuse(
-            a,
-            b,
-            pairs.weight[i >> 1],
-            rule,
-            n + out.made[0] - first_node,
-            items,
-            ties,
-            out,
-        )
+        w, number = pairs.weight[i >> 1], n + out.made[0] - first_node
+        fuse(a, b, w, rule, number, items, ties, out)
         size, gone = hand_over(
             a, b, full, size, rule, total, log_total, items, pairs, ties, mark
         )

@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+import numba
 
 from . import compiling, true_cache
 
 compiling.install()
 true_cache.install()
 
+_njit: Any = numba.njit
 _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 #: What Python calls.
-entry: Any = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+entry: Any = _njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 #: What only other kernels call; what Python would need to call it is left out.
-kernel: Any = njit(cache=True, nogil=True, error_model="numpy", **_INNER)
+kernel: Any = _njit(cache=True, nogil=True, error_model="numpy", **_INNER)
 #: A kernel that allocates nothing, so that numba need not count references to arrays:
 #: in small graphs that would cost more than the work. Its arguments hold the arrays.
-loop: Any = njit(cache=True, nogil=True, error_model="numpy", _nrt=False, **_INNER)
+loop: Any = _njit(cache=True, nogil=True, error_model="numpy", _nrt=False, **_INNER)
 #: A part of one kernel, put in its place before anything is compiled.
-phase: Any = njit(inline="always")
+phase: Any = _njit(inline="always")
 #: A line or two that several kernels need; it counts no references either.
-helper: Any = njit(forceinline=True, error_model="numpy", _nrt=False, **_INNER)
+helper: Any = _njit(forceinline=True, error_model="numpy", _nrt=False, **_INNER)

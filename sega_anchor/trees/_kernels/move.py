@@ -32,7 +32,7 @@ class Spare(NamedTuple):
     """Node ids without children, one stack for each level."""
 
     ids: Ints
-    count: Ints
+    height: Ints  # of each stack
 
 
 @phase
@@ -90,8 +90,8 @@ def _settle(
         for a in range(tree.size[j]):
             targets.stamp[j, a] = -1
             if tree.children[j, a] == 0:
-                spare.ids[j, spare.count[j]] = a
-                spare.count[j] += 1
+                spare.ids[j, spare.height[j]] = a
+                spare.height[j] += 1
     items = item_vol.size
     waiting = items
     log_total = np.log2(total)
@@ -234,8 +234,8 @@ def _leave(low: int, tree: Levels, targets: Targets, spare: Spare) -> None:
             children[j, a] -= 1
             emptied = children[j, a] == 0
             if emptied:
-                spare.ids[j, spare.count[j]] = a
-                spare.count[j] += 1
+                spare.ids[j, spare.height[j]] = a
+                spare.height[j] += 1
 
 
 @phase
@@ -263,9 +263,9 @@ def _arrive(
         a = up[j, a]
     node = target
     for j in range(level - 1, i, -1):
-        if spare.count[j] > 0:
-            spare.count[j] -= 1
-            a = spare.ids[j, spare.count[j]]
+        if spare.height[j] > 0:
+            spare.height[j] -= 1
+            a = spare.ids[j, spare.height[j]]
         else:
             a = size[j]
             size[j] += 1

@@ -1,9 +1,9 @@
 """numba's cache, made true to all kernel sources.
 
-numba looks for a change in the file of a kernel, but not in those of what it calls. Here
-every kernel is stamped with all sources, of both ``_kernels`` folders: any edit makes
-all that was cached stale, and what is compiled next overwrites it, in the place where
-numba keeps it: NUMBA_CACHE_DIR, ``__pycache__``, or the user's cache folder.
+numba looks for changes in the file of a kernel, but not in those of what it calls.
+Here each is stamped with all sources of both ``_kernels`` folders: any edit makes stale
+what was cached, and what is compiled next overwrites it, wherever numba keeps it:
+NUMBA_CACHE_DIR, ``__pycache__``, or the user's cache folder.
 """
 
 from __future__ import annotations
