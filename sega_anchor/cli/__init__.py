@@ -14,6 +14,7 @@ from jsonargparse import ArgumentParser, Namespace
 from .. import __version__
 from . import _tree as _tree_command
 from . import _tuning as _tuning_commands
+from . import _warmup as _warmup_command
 
 # What only one command needs is imported there, so that the others start soon.
 if TYPE_CHECKING:
@@ -249,6 +250,12 @@ _COMMANDS: dict[
         "Build the coding tree of one graph.",
         _tree_command.add_arguments,
         _tree_command.run,
+    ),
+    "warmup": (
+        "Compile all kernels ahead, as for a container image. NUMBA_CACHE_DIR says "
+        "where they are kept; by default beside the package.",
+        _warmup_command.add_arguments,
+        _warmup_command.run,
     ),
 }
 

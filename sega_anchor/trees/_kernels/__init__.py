@@ -17,6 +17,7 @@ from .build import build_paper as build_paper
 from .build import build_refined as build_refined
 from .build import tree_arrays as tree_arrays
 from .csr import symmetric_csr as symmetric_csr
+from .true_cache import cache_folders as cache_folders
 from .types import CSR as CSR
 from .types import Floats as Floats
 from .types import Ints as Ints

@@ -22,7 +22,7 @@ MESSAGE = "sega-anchor: compiling kernels, once per machine (about 20 s)"
 _PACKAGE = __name__.partition(".")[0] + "."
 
 
-class Watch(event.Listener):  # type: ignore[misc]
+class Watch(event.Listener):
     """Hears when numba compiles; under its global lock, so one thread at a time."""
 
     def __init__(self) -> None:
@@ -63,4 +63,4 @@ class Watch(event.Listener):  # type: ignore[misc]
 
 def install() -> None:
     """Begin to watch."""
-    event.register("numba:compile", Watch())
+    event.register("numba:compile", Watch())  # type: ignore[no-untyped-call]

@@ -17,6 +17,7 @@ from typing import Any
 import numba
 from numba.core import caching
 
+_used: set[str] = set()
 _HERE = Path(__file__).resolve().parent
 FOLDERS = (_HERE, _HERE.parents[1] / "_kernels")
 
@@ -44,19 +45,27 @@ class _Stamped:
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Any:
         if Path(py_file).resolve().parent not in FOLDERS:
             return None
-        return super().from_function(py_func, py_file)  # type: ignore[misc]
+        place = super().from_function(py_func, py_file)  # type: ignore[misc]
+        if place is not None:
+            _used.add(place.get_cache_path())
+        return place
 
 
-class _Provided(_Stamped, caching.UserProvidedCacheLocator):  # type: ignore[misc]
+class _Provided(_Stamped, caching.UserProvidedCacheLocator):
     pass
 
 
-class _InTree(_Stamped, caching.InTreeCacheLocator):  # type: ignore[misc]
+class _InTree(_Stamped, caching.InTreeCacheLocator):
     pass
 
 
-class _UserWide(_Stamped, caching.UserWideCacheLocator):  # type: ignore[misc]
+class _UserWide(_Stamped, caching.UserWideCacheLocator):
     pass
+
+
+def cache_folders() -> list[str]:
+    """Return the folders in which compiled kernels are kept."""
+    return sorted(_used)
 
 
 def install() -> None:
