@@ -13,10 +13,10 @@ import sega_anchor
 from sega_anchor.cli import main
 from sega_anchor.trees._kernels import compiling
 
-LEVELS = """
+PARENTS = """
 import numpy as np
 from sega_anchor.trees import _kernels
-print(_kernels.tree_arrays(np.zeros((1, 3), np.int64))[1].tolist())
+print(_kernels.tree_arrays(np.array([[0, 1, 1]]))[0].tolist())
 """
 
 
@@ -35,15 +35,13 @@ def test_an_edit_of_what_a_kernel_calls_is_noticed(tmp_path: Path) -> None:
     source = Path(sega_anchor.__file__).parent
     shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
     cache = tmp_path / "cache"
-    assert run(LEVELS, tmp_path, cache) == "[0, 0, 0, 1, 2]"
+    assert run(PARENTS, tmp_path, cache) == "[3, 4, 4, 5, 5, -1]"
     files = sorted(path.name for path in cache.rglob("*.nb?"))
     callee = copy / "trees/_kernels/arrays.py"
-    text = callee.read_text()
-    assert "        x[i] = i\n" in text
-    callee.write_text(text.replace("        x[i] = i\n", "        x[i] = 0\n"))
-    assert run(LEVELS, tmp_path, cache) == "[0, 0, 0, 1, 2]"
-    parents = LEVELS.replace("[1].tolist", "[0].tolist")
-    assert run(parents, tmp_path, cache) == "[3, 0, 0, 4, -1]"
+    count_up, count_down = "        x[i] = i\n", "        x[i] = n - 1 - i\n"
+    assert count_up in callee.read_text()
+    callee.write_text(callee.read_text().replace(count_up, count_down))
+    assert run(PARENTS, tmp_path, cache) == "[4, 4, 3, 5, 5, -1]"
     # What is stale is overwritten, so that nothing piles up.
     assert sorted(path.name for path in cache.rglob("*.nb?")) == files
 
