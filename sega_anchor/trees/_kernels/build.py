@@ -103,6 +103,7 @@ def _build(
     sizes: Ints,
     height: int,
 ) -> Built:
+    """Build trees by any method; numba knows which where this is put in place."""
     parent, level, tree_ptr = room_for(sizes, height)
     for i in range(sizes.size):
         graph, labels = read_graph(row, col, weight, edge_ptr, sizes, i, height)

@@ -43,24 +43,12 @@ class _Stamped:
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Any:
-        if Path(py_file).resolve().parent not in FOLDERS:
+        if Path(py_file).resolve().parent not in FOLDERS or ".zip" in py_file:
             return None
         place = super().from_function(py_func, py_file)  # type: ignore[misc]
         if place is not None:
             _used.add(place.get_cache_path())
         return place
-
-
-class _Provided(_Stamped, caching.UserProvidedCacheLocator):
-    pass
-
-
-class _InTree(_Stamped, caching.InTreeCacheLocator):
-    pass
-
-
-class _UserWide(_Stamped, caching.UserWideCacheLocator):
-    pass
 
 
 def cache_folders() -> list[str]:
@@ -69,7 +57,8 @@ def cache_folders() -> list[str]:
 
 
 def install() -> None:
-    """Put our places before numba's own, for our kernels."""
-    places = caching.CacheImpl._locator_classes
+    """Put our places, the same as numba's own, before them."""
+    places: list[Any] = caching.CacheImpl._locator_classes
     if not any(issubclass(place, _Stamped) for place in places):
-        places[:0] = [_Provided, _InTree, _UserWide]
+        bases = [(_Stamped, place) for place in places]
+        places[:0] = [type(f"Our{base[1].__name__}", base, {}) for base in bases]
