@@ -32,7 +32,5 @@ lint: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint .ci/constraints.txt --editable '.[dev]'
 	touch $@
 
-# numba's caches do not see that a kernel's callee in another file has changed.
 clean:
 	rm -rf .venv build dist
-	find sega_anchor -name '*.nb?' -delete

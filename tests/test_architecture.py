@@ -19,8 +19,8 @@ from tests.helpers.paths import ROOT
 
 ROOMS = {
     # kernels know nobody
-    "trees/_kernels": "",
     "_kernels": "",
+    "trees/_kernels": "_kernels",
     # tools that serve any room
     "profile": "",
     "utils": "_kernels",
@@ -42,7 +42,7 @@ ROOMS = {
     "protocols": "training datasets loader augment backbones evaluate report nn trees "
     "utils profile distributed",
     "cli": "sega_anchor protocols training datasets report trees trees/draw utils "
-    "profile distributed",
+    "profile distributed _kernels trees/_kernels",
     # what a user sees first
     "sega_anchor": "nn trees profile",
     "__main__": "cli",

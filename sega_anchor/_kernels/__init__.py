@@ -1,6 +1,8 @@
 """Compiled kernels of batches: what ``trees/_kernels`` is not.
 
-``batch`` cuts graphs and views, ``levels`` slices trees, ``scatter`` sums rows.
+``batch`` cuts graphs and views, ``levels`` slices trees, ``scatter`` sums rows. ``jit``
+says how all kernels are compiled, those of trees too, with ``compiling`` (announced
+when it takes long) and ``source_cache`` (compiled again after any edit).
 """
 
 from .batch import cut_edges as cut_edges

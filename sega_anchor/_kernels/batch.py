@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy.typing as npt
-from numba import njit
 
+from .jit import entry
 from .types import Flags, Ints
 
 Table = npt.NDArray[Any]
-_compiled: Any = njit(cache=True, nogil=True)
 
 
-@_compiled
+@entry
 def cut_rows(out: Table, rows: Table, begin: Ints, size: Ints) -> None:
     """Copy rows ``begin[g] .. begin[g] + size[g] - 1`` for all g, one behind the other.
 
@@ -27,7 +26,7 @@ def cut_rows(out: Table, rows: Table, begin: Ints, size: Ints) -> None:
             to += 1
 
 
-@_compiled
+@entry
 def cut_edges(out: Ints, rows: Table, begin: Ints, size: Ints, shift: Ints) -> None:
     """Like ``cut_rows`` for edges ``(num_edges, 2)``, turned and renumbered."""
     to = 0
@@ -38,7 +37,7 @@ def cut_edges(out: Ints, rows: Table, begin: Ints, size: Ints, shift: Ints) -> N
             to += 1
 
 
-@_compiled
+@entry
 def number_groups(out: Ints, size: Ints) -> None:
     """Write g ``size[g]`` times, for all g."""
     to = 0
@@ -47,7 +46,7 @@ def number_groups(out: Ints, size: Ints) -> None:
         to += size[g]
 
 
-@_compiled
+@entry
 def relabel_edges(out: Ints, edges: Ints, keep: Flags, label: Ints) -> None:
     """Write the edges ``(2, num_edges)`` that are kept, their vertices relabelled."""
     to = 0
@@ -58,7 +57,7 @@ def relabel_edges(out: Ints, edges: Ints, keep: Flags, label: Ints) -> None:
             to += 1
 
 
-@_compiled
+@entry
 def keep_between(keep: Flags, edges: Ints, node: Flags) -> None:
     """Strike out the edges whose ends do not both stay."""
     for i in range(len(keep)):

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numba import njit
-
+from .jit import entry
 from .types import Ints
 
-_compiled: Any = njit(cache=True, nogil=True)
 
-
-@_compiled
+@entry
 def count_levels(level: Ints, count: Ints) -> bool:
     """Count the nodes at each level; False if one has a level beyond ``count``."""
     for a in level:
@@ -21,7 +16,7 @@ def count_levels(level: Ints, count: Ints) -> bool:
     return True
 
 
-@_compiled
+@entry
 def slice_levels(
     level: Ints, offset: Ints, start: Ints, position: Ints, parent: Ints, graph: Ints
 ) -> bool:

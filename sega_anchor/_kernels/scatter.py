@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from .jit import entry
 from .types import Ints
 
 Rows = npt.NDArray[np.float32] | npt.NDArray[np.float64]
-_compiled: Any = njit(cache=True, nogil=True)
 
 
-@_compiled
+@entry
 def add_rows(out: Rows, x: Rows, to: Ints, of: Ints) -> int:
     """Add row ``of[i]`` of x to row ``to[i]`` of out, in order.
 
@@ -30,7 +27,7 @@ def add_rows(out: Rows, x: Rows, to: Ints, of: Ints) -> int:
     return -1
 
 
-@_compiled
+@entry
 def add_weighted_rows(out: Rows, x: Rows, to: Ints, of: Ints, weight: Rows) -> int:
     """Like ``add_rows``, each row times ``weight[i]``."""
     for i in range(len(to)):
@@ -42,7 +39,7 @@ def add_weighted_rows(out: Rows, x: Rows, to: Ints, of: Ints, weight: Rows) -> i
     return -1
 
 
-@_compiled
+@entry
 def dot_rows(out: Rows, x: Rows, y: Rows, of_x: Ints, of_y: Ints) -> None:
     """Set ``out[i]``, a zero, to row ``of_x[i]`` of x times row ``of_y[i]`` of y."""
     if x.shape[1] == 0:

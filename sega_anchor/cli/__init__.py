@@ -10,7 +10,7 @@ from typing import Any
 from jsonargparse import ArgumentParser, Namespace
 
 from .. import __version__
-from . import _compare, _run, _tree, _tuning
+from . import _compare, _run, _tree, _tuning, _warmup
 
 # What only one command needs is imported where it runs, so that the others start soon.
 
@@ -119,6 +119,12 @@ _COMMANDS: dict[
         "Build the coding tree of one graph.",
         _tree.add_arguments,
         _tree.run,
+    ),
+    "warmup": (
+        "Compile all kernels ahead, as for a container image. NUMBA_CACHE_DIR says "
+        "where they are kept; by default beside the package.",
+        _warmup.add_arguments,
+        _warmup.run,
     ),
 }
 

@@ -63,7 +63,8 @@ def build_coding_tree(
 
     Returns:
         The tree; the same graph gives the same tree, however its edges are ordered.
-        Compiling takes about a minute the first time on a machine.
+        Compiling takes some 20 seconds the first time on a machine; see
+        ``sega-anchor warmup``.
 
     Raises:
         ValueError: for an unknown method, a height below 2, no vertices, indices that

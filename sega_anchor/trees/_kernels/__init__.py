@@ -1,20 +1,21 @@
 """Compiled kernels of coding trees, over flat arrays.
 
-From the bottom up: ``types``, ``csr`` (graphs), ``heap``; ``rules`` and ``agglomerate``
-(COMBINE and its kin) with ``pendants``; ``drop`` and ``squeeze`` (greedy and exact ways
-to a height); ``partitions`` and ``move`` (local moves); the methods ``paper``,
-``authors`` and ``refined``; and ``build``, what Python calls.
+From the bottom up: ``types``, ``arrays``, ``csr`` (graphs), ``heap``; ``rules``,
+``pendants``, ``pairs``, ``drawing``, ``merging`` and ``agglomerate`` (COMBINE and its
+kin); ``drop`` and ``squeeze`` (greedy and exact ways to a height); ``partitions`` and
+``move`` (local moves); the methods ``paper``, ``authors`` and ``refined``; and
+``build``, what Python calls.
 
 Every method fills one matrix ``labels`` of shape ``(height - 1, n)``: the group of each
 vertex at levels 1 .. height - 1, bottom up. Nested partitions say all there is to say
 about a tree whose branches are equally long.
 """
 
+from ..._kernels.types import Floats as Floats
+from ..._kernels.types import Ints as Ints
 from .build import build_authors as build_authors
 from .build import build_paper as build_paper
 from .build import build_refined as build_refined
 from .build import tree_arrays as tree_arrays
 from .csr import symmetric_csr as symmetric_csr
 from .types import CSR as CSR
-from .types import Floats as Floats
-from .types import Ints as Ints

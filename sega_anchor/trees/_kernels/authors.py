@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from typing import NamedTuple
 
+import numpy as np
+
+from ..._kernels.jit import kernel, loop, phase
+from ..._kernels.types import Floats, Ints
 from .agglomerate import EXACT, agglomerate
+from .arrays import copy_to, count_up, filled, sum_of
 from .csr import quotient
 from .drop import drop
 from .rules import AUTHORS
-from .types import CSR, Floats, Ints, Whole, new_dendrogram
+from .types import CSR, Whole, new_dendrogram
 
 
-@njit(cache=True, nogil=True)
+class Sums(NamedTuple):
+    """What the groups of a partition hold."""
+
+    volume: Floats
+    cut: Floats  # weight of the edges that leave
+
+
+@phase
 def authors(graph: CSR, degree: Floats, labels: Ints) -> None:
     """Fill ``labels``, the nested partitions of levels 1 to height - 1.
 
@@ -37,19 +48,19 @@ def authors(graph: CSR, degree: Floats, labels: Ints) -> None:
                 graph, degree, labels[levels - 1], count[levels - 1], coarser
             )
         if down_gain > up_gain:
-            labels[levels] = coarser
+            copy_to(labels[levels], coarser)
             count[levels] = down_count
             down_count = -1
         else:
             for i in range(levels, 0, -1):
-                labels[i] = labels[i - 1]
+                copy_to(labels[i], labels[i - 1])
                 count[i] = count[i - 1]
-            labels[0] = finer
+            copy_to(labels[0], finer)
             count[0] = up_count
             up_count = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def regroup(
     graph: CSR, vol: Floats, cut: Floats, group: Ints, groups: Whole, finer: Ints
 ) -> int:
@@ -61,116 +72,171 @@ def regroup(
     numbers ascend from group to group.
     """
     n = vol.size
-    members = np.zeros(groups, np.int64)
-    totals = np.zeros(groups)
-    for x in range(n):
+    totals, rest, inside = np.zeros(groups), np.zeros(groups), np.empty(n)
+    made = np.zeros(groups, np.int64)
+    _sum_up(vol, cut, group, totals, rest, inside, made)
+    out = new_dendrogram(vol)
+    node = count_up(max(n, groups))
+    agglomerate(graph, vol, inside, group, totals, AUTHORS, EXACT, node, rest, out)
+    drop(out, n, np.int64(2), 1.0, n < 0)
+    number, owner = filled(out.made[0], -1), filled(out.made[0], -1)
+    return _renumber(out.parent, group, number, owner, made, finer)
+
+
+@loop
+def _sum_up(
+    vol: Floats,
+    cut: Floats,
+    group: Ints,
+    totals: Floats,
+    rest: Floats,
+    inside: Floats,
+    members: Ints,
+) -> None:
+    """Add up the groups; those of one or two stay as they are."""
+    for x in range(vol.size):
         members[group[x]] += 1
         totals[group[x]] += vol[x]
-    rest = np.zeros(groups)
-    rest[members < 3] = -1.0
-    out = new_dendrogram(vol)
-    node = np.arange(max(n, groups))
-    agglomerate(graph, vol, vol - cut, group, totals, AUTHORS, EXACT, node, rest, out)
-    drop(out, n, np.int64(2), 1.0, n < 0)
-    total = out.made[0]
-    number = np.full(total, -1, np.int64)
-    made = np.zeros(groups, np.int64)
-    owner = np.full(
-        total, -1, np.int64
-    )  # the group that a node right below its top is in
-    for x in range(n):
-        a = out.parent[x]
-        if a >= 0 and out.parent[a] >= 0:
+        inside[x] = vol[x] - cut[x]
+    for g in range(rest.size):
+        if members[g] < 3:
+            rest[g] = -1.0
+
+
+@loop
+def _renumber(
+    parent: Ints, group: Ints, number: Ints, owner: Ints, made: Ints, finer: Ints
+) -> int:
+    """Number the nodes right below the top of each group, its lone items last.
+
+    Args:
+        parent: of the dendrogram.
+        group: the group of each item.
+        number: -1 for each node; gets its number within its group.
+        owner: -1 for each node; gets the group of those right below a top.
+        made: one number for each group, used for counting.
+        finer: gets the new group of each item.
+
+    Returns:
+        How many there are.
+    """
+    for g in range(made.size):
+        made[g] = 0
+    for x in range(group.size):
+        a = parent[x]
+        if a >= 0 and parent[a] >= 0:
             owner[a] = group[x]
-    for a in range(total):
+    for a in range(owner.size):
         if owner[a] >= 0:
             number[a] = made[owner[a]]
             made[owner[a]] += 1
-    for x in range(n):
-        a = out.parent[x]
-        if a >= 0 and out.parent[a] >= 0:
+    for x in range(group.size):
+        a = parent[x]
+        if a >= 0 and parent[a] >= 0:
             finer[x] = number[a]
-        else:  # alone: a unary node, numbered last
+        else:  # alone: a unary node
             finer[x] = made[group[x]]
             made[group[x]] += 1
     start = 0
-    for g in range(groups):
+    for g in range(made.size):
         made[g], start = start, start + made[g]
-    for x in range(n):
+    for x in range(group.size):
         finer[x] += made[group[x]]
     return start
 
 
-@njit(cache=True, nogil=True)
-def _sums(graph: CSR, group: Ints, groups: Whole) -> tuple[Floats, Floats]:
+@kernel
+def _sums(graph: CSR, group: Ints, groups: Whole) -> Sums:
     """Return the volume of each group and the weight of the edges that leave it."""
-    volume = np.zeros(groups)
-    cut = np.zeros(groups)
+    volume, cut = np.zeros(groups), np.zeros(groups)
     for u in range(group.size):
         for e in range(graph.indptr[u], graph.indptr[u + 1]):
             volume[group[u]] += graph.weight[e]
             if group[graph.indices[e]] != group[u]:
                 cut[group[u]] += graph.weight[e]
-    return volume, cut
+    return Sums(volume, cut)
 
 
-@njit(cache=True, nogil=True)
+@phase
 def leaf_up(
     graph: CSR, degree: Floats, group: Ints, groups: Whole, finer: Ints
 ) -> tuple[int, float]:
     """Regroup the vertices inside each bottom group; the gain is per vertex."""
     n = degree.size
-    own = np.zeros(n)
-    members = np.zeros(groups, np.int64)
-    for u in range(n):
+    own, members = np.zeros(n), np.zeros(groups, np.int64)
+    _own_degrees(graph, group, own, members)
+    count = regroup(graph, own, own, group, groups, finer)
+    old, new = _sums(graph, group, groups), _sums(graph, finer, count)
+    above = np.zeros(count)
+    bits = _gain_up(degree, group, members, finer, old, new, above)
+    return count, bits / sum_of(degree) / n
+
+
+@loop
+def _own_degrees(graph: CSR, group: Ints, own: Floats, members: Ints) -> None:
+    """Add up each vertex's edges to its own group, and the members of each."""
+    for u in range(group.size):
         members[group[u]] += 1
         for e in range(graph.indptr[u], graph.indptr[u + 1]):
             if group[graph.indices[e]] == group[u]:
                 own[u] += graph.weight[e]
-    count = regroup(graph, own, own, group, groups, finer)
-    volume, _ = _sums(graph, group, groups)
-    new_volume, new_cut = _sums(graph, finer, count)
-    # Groups of one or two fall apart for a gain of exactly 0, without rounding: ties
-    # between growing up and down are decided by it.
+
+
+@loop
+def _gain_up(
+    degree: Floats,
+    group: Ints,
+    members: Ints,
+    finer: Ints,
+    old: Sums,
+    new: Sums,
+    above: Floats,
+) -> float:
+    """Return the gain of leaf_up, times the volume of the graph; ``above`` is zeros.
+
+    Groups of one or two fall apart for a gain of exactly 0, without rounding: ties
+    between growing up and down are decided by it.
+    """
     bits = 0.0
-    above = np.zeros(count)
-    for v in range(n):
+    for v in range(group.size):
         if members[group[v]] > 2:
-            up = volume[group[v]]
-            bits += degree[v] * np.log2((up + 1.0) / (new_volume[finer[v]] + 1.0))
+            up = old.volume[group[v]]
+            bits += degree[v] * np.log2((up + 1.0) / (new.volume[finer[v]] + 1.0))
             above[finer[v]] = up
-    for g in range(count):
+    for g in range(above.size):
         if above[g] > 0.0:
-            bits += new_cut[g] * np.log2((new_volume[g] + 1.0) / (above[g] + 1.0))
-    return count, bits / degree.sum() / n
+            bits += new.cut[g] * np.log2((new.volume[g] + 1.0) / (above[g] + 1.0))
+    return bits
 
 
-@njit(cache=True, nogil=True)
+@phase
 def root_down(
     graph: CSR, degree: Floats, group: Ints, groups: Whole, coarser: Ints
 ) -> tuple[int, float]:
     """Group the root's children; the gain is per child, minus infinity below three."""
     if groups < 3:
-        coarser[:] = group
+        copy_to(coarser, group)
         return int(groups), -np.inf
-    volume, cut = _sums(graph, group, groups)
-    merged = np.empty(groups, np.int64)
-    count = regroup(
-        quotient(graph, group, groups),
-        volume,
-        cut,
-        np.zeros(groups, np.int64),
-        np.int64(1),
-        merged,
-    )
+    old = _sums(graph, group, groups)
+    merged, zeros = np.empty(groups, np.int64), np.zeros(groups, np.int64)
+    small = quotient(graph, group, groups)
+    count = regroup(small, old.volume, old.cut, zeros, np.int64(1), merged)
     for v in range(group.size):
         coarser[v] = merged[group[v]]
-    new_volume, new_cut = _sums(graph, coarser, count)
-    total = degree.sum()
-    # V, not V + 1, in the old value: a small constant bias of the released code.
+    new = _sums(graph, coarser, count)
+    total = sum_of(degree)
+    return count, _gain_down(total, merged, old, new) / total / groups
+
+
+@loop
+def _gain_down(total: float, merged: Ints, old: Sums, new: Sums) -> float:
+    """Return the gain of root_down, times the volume of the graph.
+
+    V, not V + 1, in the old value: a small constant bias of the released code.
+    """
     bits = 0.0
-    for g in range(groups):
-        bits += cut[g] * np.log2(total / (new_volume[merged[g]] + 1.0))
-    for g in range(count):
-        bits += new_cut[g] * np.log2((new_volume[g] + 1.0) / (total + 1.0))
-    return count, bits / total / groups
+    for g in range(old.cut.size):
+        bits += old.cut[g] * np.log2(total / (new.volume[merged[g]] + 1.0))
+    for g in range(new.cut.size):
+        bits += new.cut[g] * np.log2((new.volume[g] + 1.0) / (total + 1.0))
+    return bits

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from collections.abc import Callable
 
+import numpy as np
+
+from ..._kernels.jit import entry, kernel, phase
+from ..._kernels.types import Floats, Ints
+from .arrays import count_up, put_alone
 from .authors import authors
 from .csr import degrees, symmetric_csr
 from .paper import paper
 from .refined import refined
-from .types import CSR, Floats, Ints
+from .types import CSR
 
 Built = tuple[Ints, Ints, Ints]
+Method = Callable[[CSR, Floats, Ints], None]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write_tree(labels: Ints, parents: Ints, levels: Ints, end: int) -> int:
     """Write nested partitions behind ``end`` as a tree; return the new end.
 
@@ -27,11 +32,12 @@ def write_tree(labels: Ints, parents: Ints, levels: Ints, end: int) -> int:
         for v in range(n):
             bound = max(bound, labels[i, v] + 1)
     number = np.empty(bound, np.int64)
-    below = np.arange(n)
+    below = count_up(n)
     level[:n] = 0
     size = n
     for i in range(rows):
-        number[:] = -1
+        for a in range(bound):
+            number[a] = -1
         for v in range(n):
             number[labels[i, v]] = 0
         for a in range(bound):
@@ -50,7 +56,7 @@ def write_tree(labels: Ints, parents: Ints, levels: Ints, end: int) -> int:
     return end + size + 1
 
 
-@njit(cache=True, nogil=True)
+@entry
 def tree_arrays(labels: Ints) -> tuple[Ints, Ints]:
     """Return ``parent`` and ``level`` of the tree of nested partitions."""
     room = (labels.shape[0] + 1) * labels.shape[1] + 1
@@ -59,7 +65,7 @@ def tree_arrays(labels: Ints) -> tuple[Ints, Ints]:
     return parent[:end], level[:end]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def room_for(sizes: Ints, height: int) -> Built:
     """Return room for the trees of graphs of these sizes."""
     room = 0
@@ -69,7 +75,7 @@ def room_for(sizes: Ints, height: int) -> Built:
     return np.empty(room, np.int64), np.empty(room, np.int64), tree_ptr
 
 
-@njit(cache=True, nogil=True)
+@phase
 def read_graph(
     row: Ints,
     col: Ints,
@@ -84,51 +90,52 @@ def read_graph(
     first, last = edge_ptr[i], edge_ptr[i + 1]
     own = weight[first:last] if weight.size else weight
     labels = np.empty((height - 1, n), np.int64)
-    for v in range(n):
-        labels[:, v] = v
+    put_alone(labels)
     return symmetric_csr(row[first:last], col[first:last], own, n), labels
+
+
+@phase
+def _build(
+    method: Method,
+    row: Ints,
+    col: Ints,
+    weight: Floats,
+    edge_ptr: Ints,
+    sizes: Ints,
+    height: int,
+) -> Built:
+    """Build trees by any method; numba knows which where this is put in place."""
+    parent, level, tree_ptr = room_for(sizes, height)
+    for i in range(sizes.size):
+        graph, labels = read_graph(row, col, weight, edge_ptr, sizes, i, height)
+        if graph.indices.size > 0:
+            method(graph, degrees(graph), labels)
+        tree_ptr[i + 1] = write_tree(labels, parent, level, tree_ptr[i])
+    return parent[: tree_ptr[-1]], level[: tree_ptr[-1]], tree_ptr
 
 
 # One function a method, so that each is compiled when it is first used.
 
 
-@njit(cache=True, nogil=True)
+@entry
 def build_refined(
     row: Ints, col: Ints, weight: Floats, edge_ptr: Ints, sizes: Ints, height: int
 ) -> Built:
     """Build trees by our own method; see ``build.build_arrays``."""
-    parent, level, tree_ptr = room_for(sizes, height)
-    for i in range(sizes.size):
-        graph, labels = read_graph(row, col, weight, edge_ptr, sizes, i, height)
-        if graph.indices.size > 0:
-            refined(graph, degrees(graph), labels)
-        tree_ptr[i + 1] = write_tree(labels, parent, level, tree_ptr[i])
-    return parent[: tree_ptr[-1]], level[: tree_ptr[-1]], tree_ptr
+    return _build(refined, row, col, weight, edge_ptr, sizes, height)
 
 
-@njit(cache=True, nogil=True)
+@entry
 def build_authors(
     row: Ints, col: Ints, weight: Floats, edge_ptr: Ints, sizes: Ints, height: int
 ) -> Built:
     """Build trees in the authors' order; see ``build.build_arrays``."""
-    parent, level, tree_ptr = room_for(sizes, height)
-    for i in range(sizes.size):
-        graph, labels = read_graph(row, col, weight, edge_ptr, sizes, i, height)
-        if graph.indices.size > 0:
-            authors(graph, degrees(graph), labels)
-        tree_ptr[i + 1] = write_tree(labels, parent, level, tree_ptr[i])
-    return parent[: tree_ptr[-1]], level[: tree_ptr[-1]], tree_ptr
+    return _build(authors, row, col, weight, edge_ptr, sizes, height)
 
 
-@njit(cache=True, nogil=True)
+@entry
 def build_paper(
     row: Ints, col: Ints, weight: Floats, edge_ptr: Ints, sizes: Ints, height: int
 ) -> Built:
     """Build trees by Algorithm 1; see ``build.build_arrays``."""
-    parent, level, tree_ptr = room_for(sizes, height)
-    for i in range(sizes.size):
-        graph, labels = read_graph(row, col, weight, edge_ptr, sizes, i, height)
-        if graph.indices.size > 0:
-            paper(graph, degrees(graph), labels)
-        tree_ptr[i + 1] = write_tree(labels, parent, level, tree_ptr[i])
-    return parent[: tree_ptr[-1]], level[: tree_ptr[-1]], tree_ptr
+    return _build(paper, row, col, weight, edge_ptr, sizes, height)

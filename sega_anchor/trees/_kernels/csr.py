@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from .types import CSR, Floats, Ints, Whole
+from ..._kernels.jit import entry, kernel
+from ..._kernels.types import Floats, Ints
+from .arrays import filled
+from .types import CSR, Whole
 
 
-@njit(cache=True, nogil=True)
+@entry
 def symmetric_csr(row: Ints, col: Ints, weight: Floats, n: int) -> CSR:
     """Return the undirected simple graph of a directed edge list, rows in order.
 
@@ -25,7 +27,7 @@ def symmetric_csr(row: Ints, col: Ints, weight: Floats, n: int) -> CSR:
     return CSR(outward.indptr, outward.indices, np.ones(outward.indices.size))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rows(row: Ints, col: Ints, weight: Floats, n: int) -> CSR:
     """Gather the entries of each row, in the order given, without loops and zeros."""
     weighted = weight.size > 0
@@ -47,7 +49,7 @@ def _rows(row: Ints, col: Ints, weight: Floats, n: int) -> CSR:
     return CSR(indptr[: n + 1], indices, kept)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _transposed(graph: CSR) -> CSR:
     """Turn all entries round; rows come out in order."""
     n = graph.indptr.size - 1
@@ -68,7 +70,7 @@ def _transposed(graph: CSR) -> CSR:
     return CSR(indptr[: n + 1], indices, weight)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _merged(graph: CSR) -> CSR:
     """Add up neighbouring entries that coincide."""
     n = graph.indptr.size - 1
@@ -90,7 +92,7 @@ def _merged(graph: CSR) -> CSR:
     return CSR(indptr, indices[:end], weight[: end if weight.size else 0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _same(one: CSR, two: CSR) -> bool:
     """Return whether two sorted graphs are equal."""
     if one.indices.size != two.indices.size:
@@ -107,7 +109,7 @@ def _same(one: CSR, two: CSR) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _larger(one: CSR, two: CSR, weighted: bool) -> CSR:
     """Return the union of two sorted graphs, with the larger weight of each entry."""
     n = one.indptr.size - 1
@@ -134,7 +136,7 @@ def _larger(one: CSR, two: CSR, weighted: bool) -> CSR:
     return CSR(indptr, indices[:end], weight[:end])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def degrees(graph: CSR) -> Floats:
     """Return the weighted degree of each vertex."""
     n = graph.indptr.size - 1
@@ -145,20 +147,22 @@ def degrees(graph: CSR) -> Floats:
     return degree
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def quotient(graph: CSR, group: Ints, groups: Whole) -> CSR:
     """Return the graph between the groups of a partition."""
     n = group.size
     start = np.zeros(groups + 1, np.int64)
     for x in range(n):
         start[group[x] + 1] += 1
-    start = np.cumsum(start)
-    fill = start[:-1].copy()
+    fill = np.empty(groups, np.int64)
+    for g in range(groups):
+        fill[g] = start[g]
+        start[g + 1] += start[g]
     members = np.empty(n, np.int64)
     for x in range(n):
         members[fill[group[x]]] = x
         fill[group[x]] += 1
-    slot = np.full(groups, -1, np.int64)
+    slot = filled(groups, -1)
     indptr = np.zeros(groups + 1, np.int64)
     indices = np.empty(graph.indices.size, np.int64)
     weight = np.empty(graph.indices.size)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from .types import CSR, Floats, Ints
+from ..._kernels.jit import kernel
+from ..._kernels.types import Floats, Ints
+from .arrays import filled
+from .types import CSR
 
 TINY = 8  # vertices: 4 ** 8 steps a level take about as long as a search
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def exact(graph: CSR, degree: Floats, labels: Ints) -> None:
     """Fill ``labels`` with partitions of the least entropy.
 
@@ -33,7 +35,7 @@ def exact(graph: CSR, degree: Floats, labels: Ints) -> None:
         for whole in range(1, full + 1):
             _split(whole, cost[j - 1], inside, log[whole], least, block)
             cost[j, whole] = inside[whole] * log[whole] + least[whole]
-    group = np.full(n, full)
+    group = filled(n, full)
     for j in range(rows - 1, -1, -1):
         finer = np.zeros(n, np.int64)
         for v in range(n):
@@ -52,7 +54,7 @@ def exact(graph: CSR, degree: Floats, labels: Ints) -> None:
                 labels[j, v] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sets(graph: CSR, degree: Floats) -> tuple[Floats, Floats]:
     """Return log volume (0 where there is none) and inner weight of all vertex sets."""
     n = degree.size
@@ -71,7 +73,7 @@ def _sets(graph: CSR, degree: Floats) -> tuple[Floats, Floats]:
     return log, inside
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _split(
     whole: int, cost: Floats, inside: Floats, log: float, least: Floats, block: Ints
 ) -> None:

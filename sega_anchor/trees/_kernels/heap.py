@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from numba import njit
+from ..._kernels.jit import loop
+from ..._kernels.types import Floats, Ints
 
-from .types import Floats, Ints
 
-
-@njit(cache=True, nogil=True)
+@loop
 def push(keys: Floats, values: Ints, size: int, key: float, value: int) -> int:
     """Insert a pair; return the new size. Equal keys: smaller value first."""
     i = size
@@ -23,7 +22,7 @@ def push(keys: Floats, values: Ints, size: int, key: float, value: int) -> int:
     return size + 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def pop(keys: Floats, values: Ints, size: int) -> int:
     """Remove the first pair, which the caller has read; return the new size."""
     size -= 1

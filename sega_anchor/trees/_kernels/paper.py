@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..._kernels.jit import kernel
+from ..._kernels.types import Floats, Ints
 from .agglomerate import EXACT, agglomerate
+from .arrays import count_up, sum_of
 from .drop import depth_of, drop
 from .rules import COMBINE
-from .types import CSR, Floats, Ints, new_dendrogram
+from .types import CSR, new_dendrogram
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def paper(graph: CSR, degree: Floats, labels: Ints) -> None:
     """Fill ``labels``, the nested partitions of levels 1 to height - 1."""
     n = degree.size
     height = labels.shape[0] + 1
     out = new_dendrogram(degree)
-    total = np.full(1, degree.sum())
+    total = np.empty(1)
+    total[0] = sum_of(degree)
     agglomerate(
         graph,
         degree,
@@ -26,7 +29,7 @@ def paper(graph: CSR, degree: Floats, labels: Ints) -> None:
         total,
         COMBINE,
         EXACT,
-        np.arange(n),
+        count_up(n),
         np.zeros(1),
         out,
     )

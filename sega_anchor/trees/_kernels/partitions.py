@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from .types import CSR, Floats, Ints, Levels
+from ..._kernels.jit import kernel
+from ..._kernels.types import Floats, Ints
+from .arrays import sum_of
+from .types import CSR, Levels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def new_levels(height: int, n: int) -> Levels:
     """Return empty tables for trees of at most this height."""
     ints = np.empty((2, height, n), np.int64)
@@ -17,7 +19,7 @@ def new_levels(height: int, n: int) -> Levels:
     return Levels(ints[0], floats[0], floats[1], floats[2], ints[1], size)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lower(tree: Levels, height: int) -> Levels:
     """Return the same tables for a tree of smaller height."""
     return Levels(
@@ -25,7 +27,7 @@ def lower(tree: Levels, height: int) -> Levels:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_levels(graph: CSR, degree: Floats, labels: Ints, tree: Levels) -> float:
     """Set the tree of nested partitions; return its cost, sum of cross * log(vol)."""
     n = degree.size
@@ -55,7 +57,7 @@ def fill_levels(graph: CSR, degree: Floats, labels: Ints, tree: Levels) -> float
             children[j, up[j - 1, a]] += 1
         for a in range(size[j]):
             log[j, a] = np.log2(vol[j, a]) if vol[j, a] > 0.0 else 0.0
-    log_total = np.log2(degree.sum())
+    log_total = np.log2(sum_of(degree))
     cost = 0.0
     for u in range(n):
         for e in range(graph.indptr[u], graph.indptr[u + 1]):
@@ -75,14 +77,15 @@ def fill_levels(graph: CSR, degree: Floats, labels: Ints, tree: Levels) -> float
     return cost
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compress(tree: Levels, i: int, items: int, number: Ints) -> int:
     """Number the nodes of level i + 1 that have children 0, 1, ...; return how many.
 
     Only ``up`` and ``vol`` of that level are kept: nothing else is read again.
     """
     size = tree.size[i + 1]
-    number[:size] = -1
+    for a in range(size):
+        number[a] = -1
     groups = 0
     for x in range(items):
         a = tree.up[i, x]
@@ -90,17 +93,19 @@ def compress(tree: Levels, i: int, items: int, number: Ints) -> int:
             number[a] = groups
             groups += 1
         tree.up[i, x] = number[a]
-    up = tree.up[i + 1, :size].copy()
-    vol = tree.vol[i + 1, :size].copy()
+    up, vol = np.empty(groups, np.int64), np.empty(groups)
     for a in range(size):
         if number[a] >= 0:
-            tree.up[i + 1, number[a]] = up[a]
-            tree.vol[i + 1, number[a]] = vol[a]
+            up[number[a]] = tree.up[i + 1, a]
+            vol[number[a]] = tree.vol[i + 1, a]
+    for g in range(groups):
+        tree.up[i + 1, g] = up[g]
+        tree.vol[i + 1, g] = vol[g]
     tree.size[i + 1] = groups
     return groups
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_labels(parent: Ints, above: Ints, left: Ints, n: int, labels: Ints) -> None:
     """Write the tree of the kept nodes as nested partitions, from the root down.
 
@@ -110,7 +115,8 @@ def read_labels(parent: Ints, above: Ints, left: Ints, n: int, labels: Ints) -> 
     height = labels.shape[0] + 1
     rank = np.empty(parent.size, np.int64)
     for j in range(1, height):
-        rank[:] = -1
+        for a in range(rank.size):
+            rank[a] = -1
         groups = 0
         for v in range(n):
             a = above[parent[v]]

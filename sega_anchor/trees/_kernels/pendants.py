@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from .types import CSR, Flags, Floats, Ints
+from ..._kernels.jit import kernel
+from ..._kernels.types import Flags, Floats, Ints
+from .arrays import filled
+from .types import CSR
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pendants(
     graph: CSR, vol: Floats, inside: Floats, group: Ints, length: Ints
 ) -> tuple[Ints, Flags, Floats]:
@@ -26,7 +28,7 @@ def pendants(
         bond: the weight of the edge of each pendant item.
     """
     n = vol.size
-    twin = np.full(n, -1, np.int64)
+    twin = filled(n, -1)
     asleep = np.zeros(n, np.bool_)
     bond = np.empty(n)
     pendants = 0
@@ -38,7 +40,7 @@ def pendants(
     room = 4
     while room < 2 * pendants:
         room *= 2
-    last = np.full(room, -1, np.int64)
+    last = filled(room, -1)
     hub = np.empty(n, np.int64)
     for u in range(n):
         if length[u] != 1:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..._kernels.jit import helper, loop, phase
+from ..._kernels.types import Floats, Ints
 from .agglomerate import HUB, agglomerate
+from .arrays import copy_below, count_up, put_alone, set_logs, sum_of
 from .authors import authors
 from .csr import quotient
 from .exact import TINY, exact
@@ -13,7 +15,7 @@ from .move import move
 from .partitions import compress, fill_levels, lower, new_levels, read_labels
 from .rules import MERGE
 from .squeeze import squeeze
-from .types import CSR, Dendrogram, Floats, Ints, Levels, new_dendrogram
+from .types import CSR, Dendrogram, Levels, new_dendrogram
 
 TURNS = np.int64(5)
 LARGE = 100_000  # edges; in graphs of more a turn has to gain LEAST of the cost
@@ -22,7 +24,7 @@ SMALL = 512  # edges; in graphs of no more the authors' tree is a second start,
 FEW = 100  # vertices; and of no more if it costs less
 
 
-@njit(cache=True, nogil=True)
+@phase
 def refined(graph: CSR, degree: Floats, labels: Ints) -> None:
     """Fill ``labels``, the nested partitions of levels 1 to height - 1.
 
@@ -39,14 +41,13 @@ def refined(graph: CSR, degree: Floats, labels: Ints) -> None:
     row = 0  # rows before it hold chains: the tree is lower than asked for
     while row < rows - 1 and 1 << (2 * (rows - row) - 1) >= n:
         row += 1
-    for v in range(n):
-        labels[:, v] = v
+    put_alone(labels)
     best = np.inf
     for first in range(row, -1, -1):
         best = start(graph, degree, labels, first, tree, best)
 
 
-@njit(inline="always")  # compiles faster
+@phase
 def start(
     graph: CSR, degree: Floats, labels: Ints, row: int, tree: Levels, best: float
 ) -> float:
@@ -61,8 +62,7 @@ def start(
     small = graph.indices.size <= 2 * SMALL
     for source in range(2 if small or n <= FEW else 1):
         if source == 0:
-            for v in range(n):
-                found[:, v] = v
+            put_alone(found)
         else:
             authors(graph, degree, found)
             wanted = small and found.shape[0] == 1
@@ -71,11 +71,11 @@ def start(
         cost = improve(graph, degree, found, now, source == 0)
         if cost < best:
             best = cost
-            labels[row:] = found
+            copy_below(labels, row, found)
     return best
 
 
-@njit(cache=True, nogil=True)
+@phase
 def improve(
     graph: CSR, degree: Floats, labels: Ints, tree: Levels, chains: bool
 ) -> float:
@@ -104,8 +104,7 @@ def improve(
         out = new_dendrogram(degree)
         climb(graph, degree, now, known, number, out)
         count = out.made[0]
-        for a in range(count):
-            log[a] = np.log2(out.volume[a]) if out.volume[a] > 0.0 else 0.0
+        set_logs(out.volume, count, log)
         parent = out.parent[:count]
         above, left, cost = squeeze(parent, log, out.inner[:count], n, height)
         if cost >= best - 1e-10 * abs(best):
@@ -118,7 +117,7 @@ def improve(
     return best
 
 
-@njit(inline="always")  # compiles faster
+@phase
 def climb(
     graph: CSR,
     degree: Floats,
@@ -135,58 +134,79 @@ def climb(
     """
     n = degree.size
     height = tree.size.size - 1
-    total = degree.sum()
-    vol = degree
-    inside = np.zeros(n)
-    node = np.arange(n)
+    total = sum_of(degree)
+    vol, inside, node = degree, np.zeros(n), count_up(n)
     title = np.empty(n, np.int64)
-    for v in range(n):
-        title[v] = _mix(v + 1)
+    give_titles(title)
     for i in range(height):
-        items = vol.size
+        top = i == height - 1
         groups = 1
-        if i < height - 1:
+        if not top:
             move(graph, vol, i, tree, total)
-            groups = compress(tree, i, items, number)
-        group_vol = np.full(groups, total)
-        if i < height - 1:
-            group_vol[:] = tree.vol[i + 1, :groups]
-        group = tree.up[i, :items].copy()
-        rest = np.zeros(groups)
-        new_inside = np.zeros(groups)
-        new_title = np.zeros(groups, np.int64)
-        members = np.zeros(groups, np.int64)
-        for x in range(items):
-            g = group[x]
-            members[g] += 1
-            new_title[g] += _mix(title[x])
-            new_inside[g] += inside[x]
-            for e in range(graph.indptr[x], graph.indptr[x + 1]):
-                if group[graph.indices[e]] == g:
-                    rest[g] += graph.weight[e]
-        for x in range(items):
-            if members[group[x]] == 1:
-                new_title[group[x]] = title[x]
+            groups = compress(tree, i, vol.size, number)
+        group, members = np.empty(vol.size, np.int64), np.zeros(groups, np.int64)
+        group_vol, new_title = np.empty(groups), np.zeros(groups, np.int64)
+        rest, new_inside = np.zeros(groups), np.zeros(groups)
+        for x in range(vol.size):
+            group[x] = tree.up[i, x]
         for g in range(groups):
-            new_inside[g] += rest[g]
-            if members[g] > 1 and _remember(known, new_title[g]):
-                rest[g] = -0.5 * rest[g]
-            else:
-                rest[g] = 0.0
+            group_vol[g] = total if top else tree.vol[i + 1, g]
+        sum_groups(
+            graph, group, inside, title, known, members, rest, new_inside, new_title
+        )
         agglomerate(graph, vol, inside, group, group_vol, MERGE, HUB, node, rest, out)
-        if i < height - 1:
+        if not top:
             graph = quotient(graph, group, groups)
             inside, vol, title = new_inside, group_vol, new_title
 
 
-@njit(inline="always")
+@loop
+def sum_groups(
+    graph: CSR,
+    group: Ints,
+    inside: Floats,
+    title: Ints,
+    known: Ints,
+    members: Ints,
+    rest: Floats,
+    new_inside: Floats,
+    new_title: Ints,
+) -> None:
+    """Add up what the groups hold, into zeros; ``rest`` gets what agglomerate takes."""
+    for x in range(group.size):
+        g = group[x]
+        members[g] += 1
+        new_title[g] += _mix(title[x])
+        new_inside[g] += inside[x]
+        for e in range(graph.indptr[x], graph.indptr[x + 1]):
+            if group[graph.indices[e]] == g:
+                rest[g] += graph.weight[e]
+    for x in range(group.size):
+        if members[group[x]] == 1:
+            new_title[group[x]] = title[x]
+    for g in range(members.size):
+        new_inside[g] += rest[g]
+        if members[g] > 1 and _remember(known, new_title[g]):
+            rest[g] = -0.5 * rest[g]
+        else:
+            rest[g] = 0.0
+
+
+@loop
+def give_titles(title: Ints) -> None:
+    """Name the vertices."""
+    for v in range(title.size):
+        title[v] = _mix(v + 1)
+
+
+@helper
 def _mix(x: int) -> int:
     """Scramble an integer, so that sums of scrambled names name sets."""
     x = (x ^ (x >> 31)) * -7046029254386353131
     return x ^ (x >> 29)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _remember(known: Ints, title: int) -> bool:
     """Return whether a name is known; from now on it is, if there is room."""
     mask = known.size - 1

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..._kernels.jit import helper
 from .types import Whole
 
 # Not literals: a kernel is to be compiled once for all rules.
@@ -13,7 +13,7 @@ AUTHORS = np.int64(1)  # the two-level merge, every volume plus one
 MERGE = np.int64(2)  # the two-level merge
 
 
-@njit(inline="always")
+@helper
 def score(
     rule: Whole,
     vol1: float,

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numba import njit
 
-from .types import Floats, Ints
-
-
-@njit(cache=True, nogil=True)
-def _meld(left: Ints, right: Ints, key: Floats, a: int, b: int, sign: float) -> int:
-    """Join two skew heaps (roots a, b, -1 if empty); smallest sign * key on top."""
-    if a < 0:
-        return b
-    if b < 0:
-        return a
-    if sign * key[b] < sign * key[a]:
-        a, b = b, a
-    root = a
-    while True:  # down the right spines, swapping children
-        after = right[a]
-        right[a] = left[a]
-        if after < 0:
-            left[a] = b
-            return root
-        if sign * key[b] < sign * key[after]:
-            after, b = b, after
-        left[a] = after
-        a = after
+from ..._kernels.jit import entry, loop, phase
+from ..._kernels.types import Flags, Floats, Ints
 
 
-@njit(cache=True, nogil=True)
+class Breakpoints(NamedTuple):
+    """F of each node without its linear part, flat - sum_i step_i * max(0, x_i - x).
+
+    Breakpoint i is named by the node that has added it. Two skew heaps of each node
+    hold its breakpoints, the lowest and the highest on top; one that is cut off at one
+    end is only marked as dead for the other.
+    """
+
+    flat: Floats
+    steps: Floats  # sum of step_i
+    moment: Floats  # sum of step_i * x_i
+    step: Floats
+    alive: Flags
+    low: Ints  # root of each node's heap, -1 if empty
+    low_left: Ints  # children of each breakpoint in it
+    low_right: Ints
+    high: Ints
+    high_left: Ints
+    high_right: Ints
+
+
+@entry
 def squeeze(
     parent: Ints, log_volume: Floats, inner: Floats, n: int, height: int
 ) -> tuple[Ints, Ints, float]:
@@ -63,114 +64,218 @@ def squeeze(
         cost: sum of inner * log(vol) over the tree.
     """
     count = parent.size
-    root = count - 1
-    below = inner.copy()  # weight of the edges that meet inside each node
-    for a in range(root):
-        below[parent[a]] += below[a]
     # F of a node is linear before crossing[j, a] and keep_j behind it.
     crossing = np.empty((height, count))
-    kept_cost = np.zeros(count)
-    for a in range(count):
-        kept_cost[a] = below[a] * log_volume[a]  # nothing kept below
-    low_left = np.empty(count, np.int64)
-    low_right = np.empty(count, np.int64)
-    high_left = np.empty(count, np.int64)
-    high_right = np.empty(count, np.int64)
-    low = np.empty(count, np.int64)
-    high = np.empty(count, np.int64)
-    step = np.empty(count)
-    alive = np.empty(count, np.bool_)
-    steps = np.empty(count)
-    moment = np.empty(count)
-    flat = np.empty(count)
-    new_cost = np.zeros(count)
-    for j in range(1, height):
-        # F_j(a)(x) = flat - sum_i step_i max(0, x_i - x)
-        low[:] = -1
-        high[:] = -1
-        steps[:] = 0.0
-        moment[:] = 0.0
-        flat[:] = 0.0
+    floats, kept = np.empty((4, count)), np.empty((2, count))
+    ints = np.empty((6, count), np.int64)
+    points = Breakpoints(
+        floats[0],
+        floats[1],
+        floats[2],
+        floats[3],
+        np.empty(count, np.bool_),
+        ints[0],
+        ints[1],
+        ints[2],
+        ints[3],
+        ints[4],
+        ints[5],
+    )
+    cost = _costs(parent, log_volume, inner, n, crossing, kept, points)
+    chosen = np.empty((2, count), np.int64)
+    above, left = chosen[0], chosen[1]
+    _read_choice(parent, log_volume, n, crossing, above, left)
+    return above, left, cost
+
+
+@loop
+def _costs(
+    parent: Ints,
+    log_volume: Floats,
+    inner: Floats,
+    n: int,
+    crossing: Floats,
+    kept: Floats,
+    points: Breakpoints,
+) -> float:
+    """Fill ``crossing``, level by level; return the cost of the best tree.
+
+    ``kept`` has two rows: what each node costs if it is kept, with the levels of the
+    last round left below it and with those of this round.
+    """
+    root, flat = parent.size - 1, points.flat
+    last, now = 0, 1
+    _keep_none(parent, log_volume, inner, kept)
+    for j in range(1, crossing.shape[0]):
+        _clear(points)
         key = crossing[j]
-        for a in range(n, count):
+        for a in range(n, root + 1):
             x = log_volume[a]
-            # breakpoints at or below x can matter no more
-            while low[a] >= 0:
-                b = low[a]
-                if alive[b]:
-                    if key[b] > x:
-                        break
-                    alive[b] = False
-                    steps[a] -= step[b]
-                    moment[a] -= step[b] * key[b]
-                low[a] = _meld(low_left, low_right, key, low_left[b], low_right[b], 1.0)
-            if low[a] < 0:
-                steps[a] = 0.0
-                moment[a] = 0.0
-                high[a] = -1
-            new_cost[a] = inner[a] * x + flat[a] - (moment[a] - x * steps[a])
+            _forget(a, x, key, points)
+            at_x = inner[a] * x + flat[a] - (points.moment[a] - x * points.steps[a])
+            kept[now, a] = at_x
             if a == root:
                 break
-            # truncate at kept_cost[a]
-            keep = kept_cost[a]
-            slope = inner[a]
-            base = flat[a]  # value = slope * y + base beyond the last breakpoint
-            cross = np.inf
-            while True:
-                while high[a] >= 0 and not alive[high[a]]:
-                    b = high[a]
-                    high[a] = _meld(
-                        high_left, high_right, key, high_left[b], high_right[b], -1.0
-                    )
-                if slope > 0.0:
-                    cross = (keep - base) / slope
-                else:
-                    cross = np.inf
-                if high[a] < 0 or cross >= key[high[a]]:
-                    break
-                b = high[a]
-                alive[b] = False
-                slope += step[b]
-                base -= step[b] * key[b]
-                steps[a] -= step[b]
-                moment[a] -= step[b] * key[b]
-                high[a] = _meld(
-                    high_left, high_right, key, high_left[b], high_right[b], -1.0
-                )
+            cross, slope, base = _truncate(a, kept[last, a], inner[a], key, points)
             key[a] = max(cross, x)
             p = parent[a]
             if cross < np.inf:
-                step[a] = slope
-                alive[a] = True
-                steps[a] += slope
-                moment[a] += slope * key[a]
-                low_left[a] = -1
-                low_right[a] = -1
-                high_left[a] = -1
-                high_right[a] = -1
-                low[a] = _meld(low_left, low_right, key, low[a], a, 1.0)
-                high[a] = _meld(high_left, high_right, key, high[a], a, -1.0)
-                flat[p] += keep
+                _add(a, slope, key, points)
+                flat[p] += kept[last, a]
             else:
                 flat[p] += base
-            steps[p] += steps[a]
-            moment[p] += moment[a]
-            low[p] = _meld(low_left, low_right, key, low[p], low[a], 1.0)
-            high[p] = _meld(high_left, high_right, key, high[p], high[a], -1.0)
-        kept_cost, new_cost = new_cost, kept_cost
-    # Read the choice downwards.
-    left = np.zeros(count, np.int64)  # levels left below the lowest kept node
-    above = np.full(count, -1, np.int64)  # lowest kept node above (or itself)
-    left[root] = height - 1
+            _give(a, p, key, points)
+        last, now = now, last
+    return kept[last, root]
+
+
+@phase
+def _keep_none(parent: Ints, log_volume: Floats, inner: Floats, kept: Floats) -> None:
+    """Set what each node costs if it is kept and nothing below."""
+    count = parent.size
+    below = kept[1]  # weight of the edges that meet inside each node
+    for a in range(count):
+        below[a] = inner[a]
+    for a in range(count - 1):
+        below[parent[a]] += below[a]
+    for a in range(count):
+        kept[0, a] = below[a] * log_volume[a]
+
+
+@phase
+def _clear(points: Breakpoints) -> None:
+    for a in range(points.flat.size):
+        points.low[a] = -1
+        points.high[a] = -1
+        points.steps[a] = 0.0
+        points.moment[a] = 0.0
+        points.flat[a] = 0.0
+
+
+@phase
+def _forget(a: int, x: float, key: Floats, points: Breakpoints) -> None:
+    """Drop the breakpoints of a at or below x: they can matter no more."""
+    low, steps, moment = points.low, points.steps, points.moment
+    left, right = points.low_left, points.low_right
+    while low[a] >= 0:
+        b = low[a]
+        if points.alive[b]:
+            if key[b] > x:
+                break
+            points.alive[b] = False
+            steps[a] -= points.step[b]
+            moment[a] -= points.step[b] * key[b]
+        low[a] = _meld(left, right, key, left[b], right[b], 1.0)
+    if low[a] < 0:
+        steps[a] = 0.0
+        moment[a] = 0.0
+        points.high[a] = -1
+
+
+@phase
+def _truncate(
+    a: int, keep: float, slope: float, key: Floats, points: Breakpoints
+) -> tuple[float, float, float]:
+    """Drop the breakpoints of a where F is above ``keep``.
+
+    Returns:
+        Where F meets ``keep``, infinity if nowhere; and F there, as slope * x + base.
+    """
+    high, alive, step = points.high, points.alive, points.step
+    left, right = points.high_left, points.high_right
+    base = points.flat[a]
+    cross = np.inf
+    while True:
+        while high[a] >= 0 and not alive[high[a]]:
+            b = high[a]
+            high[a] = _meld(left, right, key, left[b], right[b], -1.0)
+        if slope > 0.0:
+            cross = (keep - base) / slope
+        else:
+            cross = np.inf
+        if high[a] < 0 or cross >= key[high[a]]:
+            break
+        b = high[a]
+        alive[b] = False
+        slope += step[b]
+        base -= step[b] * key[b]
+        points.steps[a] -= step[b]
+        points.moment[a] -= step[b] * key[b]
+        high[a] = _meld(left, right, key, left[b], right[b], -1.0)
+    return cross, slope, base
+
+
+@phase
+def _add(a: int, slope: float, key: Floats, points: Breakpoints) -> None:
+    """Add the breakpoint that a makes."""
+    points.step[a] = slope
+    points.alive[a] = True
+    points.steps[a] += slope
+    points.moment[a] += slope * key[a]
+    points.low_left[a] = -1
+    points.low_right[a] = -1
+    points.high_left[a] = -1
+    points.high_right[a] = -1
+    _join(a, a, a, key, points)
+
+
+@phase
+def _give(a: int, p: int, key: Floats, points: Breakpoints) -> None:
+    """Give all breakpoints of a to its parent p."""
+    points.steps[p] += points.steps[a]
+    points.moment[p] += points.moment[a]
+    _join(p, points.low[a], points.high[a], key, points)
+
+
+@phase
+def _join(a: int, low: int, high: int, key: Floats, points: Breakpoints) -> None:
+    """Join heaps with those of a."""
+    points.low[a] = _meld(
+        points.low_left, points.low_right, key, points.low[a], low, 1.0
+    )
+    points.high[a] = _meld(
+        points.high_left, points.high_right, key, points.high[a], high, -1.0
+    )
+
+
+@loop
+def _meld(left: Ints, right: Ints, key: Floats, a: int, b: int, sign: float) -> int:
+    """Join two skew heaps (roots a, b, -1 if empty); smallest sign * key on top."""
+    if a < 0:
+        return b
+    if b < 0:
+        return a
+    if sign * key[b] < sign * key[a]:
+        a, b = b, a
+    root = a
+    while True:  # down the right spines, swapping children
+        after = right[a]
+        right[a] = left[a]
+        if after < 0:
+            left[a] = b
+            return root
+        if sign * key[b] < sign * key[after]:
+            after, b = b, after
+        left[a] = after
+        a = after
+
+
+@phase
+def _read_choice(
+    parent: Ints, log_volume: Floats, n: int, crossing: Floats, above: Ints, left: Ints
+) -> None:
+    """Read downwards from the root which nodes are kept."""
+    root = parent.size - 1
+    for a in range(n):
+        above[a] = -1
+        left[a] = 0
+    left[root] = crossing.shape[0] - 1  # levels left below the lowest kept node
     above[root] = root
     for a in range(root - 1, n - 1, -1):
-        p = parent[a]
-        j = left[p]
-        k = above[p]
+        j, k = left[parent[a]], above[parent[a]]
         if j > 0 and crossing[j, a] < log_volume[k]:
             above[a] = a
             left[a] = j - 1
         else:
             above[a] = k
             left[a] = j
-    return above, left, kept_cost[root]

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from ..._kernels.jit import kernel
+from ..._kernels.types import Floats, Ints
+
 Whole = int | np.int64
 
 
@@ -50,13 +48,15 @@ class Levels(NamedTuple):
     size: Ints  # (height + 1,): the ids in use at each level lie below
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def new_dendrogram(vol: Floats) -> Dendrogram:
     """Return a dendrogram of leaves alone, with room for all that may be merged."""
     n = vol.size
-    parent = np.full(2 * n, -1, np.int64)
-    volume = np.empty(2 * n)
-    volume[:n] = vol
-    count = np.empty(1, np.int64)
-    count[0] = n
-    return Dendrogram(parent, volume, np.zeros(2 * n), count)
+    parent, made = np.empty(2 * n, np.int64), np.empty(1, np.int64)
+    volume, inner = np.empty(2 * n), np.zeros(2 * n)
+    for a in range(n):
+        volume[a] = vol[a]
+    for a in range(2 * n):
+        parent[a] = -1
+    made[0] = n
+    return Dendrogram(parent, volume, inner, made)
