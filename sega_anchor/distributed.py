@@ -11,8 +11,6 @@ the gradients. Each rank draws its views from a generator of its own. Names are 
 ``torch.distributed``; in a single process every function here is the identity.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

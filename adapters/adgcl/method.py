@@ -1,7 +1,5 @@
 """AD-GCL (Suresh et al., NeurIPS 2021), and SEGA-AD-GCL."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -1,7 +1,5 @@
 """The graph encoder of AD-GCL: GIN whose messages are weighted by edges."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import torch

@@ -1,7 +1,5 @@
 """AD-GCL's view: every direction of an edge weighted by a learned random gate."""
 
-from __future__ import annotations
-
 import torch
 from torch import Generator, Tensor, nn
 from torch_geometric.data import Data

@@ -1,7 +1,5 @@
 """AutoGCL (Yin et al., AAAI 2022), and the same with an anchor view."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

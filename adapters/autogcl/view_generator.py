@@ -1,7 +1,5 @@
 """AutoGCL's view: a learned choice for every node, keep, drop or mask it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """GraphCL (You et al., NeurIPS 2020) and SEGA (Wu et al., ICML 2023)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

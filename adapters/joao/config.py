@@ -1,7 +1,5 @@
 """The hyper-parameters of JOAO and JOAOv2."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

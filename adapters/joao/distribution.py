@@ -1,7 +1,5 @@
 """The distribution over augmentations, and its update after every epoch."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import torch

@@ -1,7 +1,5 @@
 """JOAO and JOAOv2 (You et al., ICML 2021), and SEGA on top of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice

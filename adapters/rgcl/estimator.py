@@ -1,7 +1,5 @@
 """RGCL's rationale estimator: how much each node matters to its graph."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data

@@ -1,7 +1,5 @@
 """RGCL's loss, in the forms of its two code bases."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """RGCL (Li et al., ICML 2022), and SEGA-RGCL."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self

@@ -1,7 +1,5 @@
 """RGCL's views: nodes kept by chance, in proportion to how much they matter."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 

@@ -6,8 +6,6 @@
 The trees are built beforehand, as in training; loading and collating are counted.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 

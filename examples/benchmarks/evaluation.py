@@ -8,8 +8,6 @@ svm_scores gives each core folds of its own. So sets of folds are timed, in turn
 with the same number of cores. Worker processes are started beforehand.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import time

@@ -5,8 +5,6 @@
 What is on record in --results is not computed again.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from sega_anchor.protocols import semisupervised

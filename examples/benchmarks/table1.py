@@ -7,8 +7,6 @@ Everything finished is on record in the results folder: stop it at any time and 
 it again, also to print the table of what is there.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -8,8 +8,6 @@ every 5 epochs). Everything finished is on record: stop it and start it again, a
 several at once for different --methods, and to print the table of what is there.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -12,8 +12,6 @@ Three epochs are timed in turn, in one process, at batch 128 and published width
   transform of the data set, as in GraphCL's own repository.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import time

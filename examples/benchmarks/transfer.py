@@ -6,8 +6,6 @@ Both pre-trainings see the same molecules, a random sample of the file, in the s
 order for the same number of steps. What is on record is not computed again.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Batches on a CPU: graphs cut out of a packed set, trees sliced by level."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy.typing as npt

@@ -6,8 +6,6 @@ another fifth and do not make the branching loops over trees any faster; sums ov
 do need them.
 """
 
-from __future__ import annotations
-
 import gc
 import multiprocessing
 import os

@@ -5,8 +5,6 @@ few and call each other at little depth. Parts that are split for the reader onl
 inlined before anything is compiled: a ``phase``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba

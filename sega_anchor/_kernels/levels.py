@@ -1,7 +1,5 @@
 """Trees of a batch, sliced by level on a CPU."""
 
-from __future__ import annotations
-
 from .jit import entry
 from .types import Ints
 

@@ -1,7 +1,5 @@
 """Sums over rows of matrices, as message passing and pooling need them on a CPU."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -6,8 +6,6 @@ edit it is compiled again and overwritten, wherever numba keeps it: NUMBA_CACHE_
 ``__pycache__``, or the user's cache folder.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The arrays that kernels take."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

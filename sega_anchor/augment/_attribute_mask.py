@@ -1,7 +1,5 @@
 """AttributeMask: replace the features of random nodes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """EdgePerturb: drop edges, and add random ones in their place."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Identity: the graphs without changes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from torch import Generator

@@ -1,7 +1,5 @@
 """augmentation: build an augmentation from its name in GraphCL's code."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from ..utils.checks import check_choice

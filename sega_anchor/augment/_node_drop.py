@@ -1,7 +1,5 @@
 """NodeDrop: drop random nodes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from torch import Generator

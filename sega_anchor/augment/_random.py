@@ -1,7 +1,5 @@
 """Random draws for all graphs of a batch at once, and the check of ratios."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import torch

@@ -1,7 +1,5 @@
 """RandomChoice and Chosen: one of several augmentations for each graph."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Released: finish a view as the released training loops do."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 import torch

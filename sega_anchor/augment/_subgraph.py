@@ -1,7 +1,5 @@
 """Subgraph: keep a subgraph around a random node."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """GIN: the graph encoder of the unsupervised protocols."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data

@@ -1,7 +1,5 @@
 """Initialisation of the published graph encoders."""
 
-from __future__ import annotations
-
 from torch import nn
 
 

@@ -1,7 +1,5 @@
 """GINLayer, and the sums and checks that the encoders share."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 from typing_extensions import override
 

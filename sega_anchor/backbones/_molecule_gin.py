@@ -1,7 +1,5 @@
 """MoleculeGIN: the graph encoder of transfer learning on molecules."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data

@@ -1,7 +1,5 @@
 """ProteinGIN: the graph encoder of transfer learning on protein networks."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional

@@ -1,7 +1,5 @@
 """ResGCN: the graph encoder of the semi-supervised protocol."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data

@@ -1,7 +1,5 @@
 """The command line: ``sega-anchor run`` and the other commands, a module each."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Sequence

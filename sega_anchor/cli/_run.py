@@ -1,7 +1,5 @@
 """``sega-anchor run``: one method on one data set."""
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import fields
 

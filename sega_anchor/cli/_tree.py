@@ -1,7 +1,5 @@
 """``sega-anchor tree``: the coding tree of one graph, as a report, file and picture."""
 
-from __future__ import annotations
-
 import csv
 import inspect
 import io

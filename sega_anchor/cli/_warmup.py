@@ -1,7 +1,5 @@
 """``sega-anchor warmup``: compile all kernels ahead, for images and clusters."""
 
-from __future__ import annotations
-
 import time
 from typing import get_args
 

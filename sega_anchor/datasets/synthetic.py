@@ -1,7 +1,5 @@
 """SyntheticCommunities: graphs whose classes differ in how communities are nested."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """LinearMachine: the linear support vector machine of AD-GCL's protocol."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

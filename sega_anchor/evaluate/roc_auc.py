@@ -1,7 +1,5 @@
 """ROC-AUC over many binary tasks with missing labels."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

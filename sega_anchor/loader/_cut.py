@@ -1,7 +1,5 @@
 """Cutting graphs out of flat tensors: compiled on a CPU, gathers elsewhere."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod

@@ -1,7 +1,5 @@
 """EpochSampler: the order of each epoch, decided by a seed and the epoch's number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import torch

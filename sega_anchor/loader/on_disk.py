@@ -1,7 +1,5 @@
 """Packed graphs on disk: written chunk by chunk, mapped when read."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """pack_dataset: a data set that does not fit into memory, packed on disk."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from functools import partial

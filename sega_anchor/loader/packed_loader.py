@@ -1,7 +1,5 @@
 """PackedLoader: batches of packed graphs, in the order that PyG's loader would give."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any

@@ -1,7 +1,5 @@
 """AnchorView: tree transform, tree encoder and loss hook, joined."""
 
-from __future__ import annotations
-
 import warnings
 
 import torch

@@ -1,7 +1,5 @@
 """BatchNorm: the one of PyTorch, for single rows too, and over several processes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Self
 

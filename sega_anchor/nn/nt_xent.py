@@ -1,7 +1,5 @@
 """nt_xent and NTXent: the contrastive loss of the GraphCL family."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from typing_extensions import override

@@ -1,7 +1,5 @@
 """TreeEncoder: messages from the leaves of a coding tree to its root."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """What the two encoders see: the honest features, and the published ones."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -1,7 +1,5 @@
 """From a data set to graphs ready to train on, refused early if they are not."""
 
-from __future__ import annotations
-
 import copy
 import os
 import zlib

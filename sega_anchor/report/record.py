@@ -1,7 +1,5 @@
 """Record: the configuration and the measurements of a run, as JSON on disk."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

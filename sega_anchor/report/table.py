@@ -1,7 +1,5 @@
 """Markdown tables of results."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from .result import Result

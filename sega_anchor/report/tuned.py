@@ -1,7 +1,5 @@
 """Tuned: the scores of fine-tuning, and the ways to choose an epoch."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

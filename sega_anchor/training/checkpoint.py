@@ -1,7 +1,5 @@
 """Checkpoints: an encoder's weights and their description, as safetensors."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

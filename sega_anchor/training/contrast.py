@@ -1,7 +1,5 @@
 """Contrast: two views of each graph through one encoder, or its tree against one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -1,7 +1,5 @@
 """The loop of fine-tuning: train on labels, score parts of the data as it goes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

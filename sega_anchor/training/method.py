@@ -1,7 +1,5 @@
 """Method: the few verbs that every contrastive method offers to the loops."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

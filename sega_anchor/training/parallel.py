@@ -1,7 +1,5 @@
 """Models whose gradients, and BatchNorm layers, all processes share."""
 
-from __future__ import annotations
-
 from inspect import signature
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The loop of pre-training: every graph once an epoch, no labels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

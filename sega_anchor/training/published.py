@@ -1,7 +1,5 @@
 """Published: what a method's authors fixed beside the method itself."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

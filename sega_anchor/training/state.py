@@ -1,7 +1,5 @@
 """TrainingState: everything a training needs to resume after a kill."""
 
-from __future__ import annotations
-
 import copy
 import io
 import os

@@ -1,7 +1,5 @@
 """train_epoch: one epoch of any training, which can be stopped within it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """build_coding_trees: the coding trees of a whole data set, on all cores."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed

@@ -1,7 +1,5 @@
 """TreeCache: a folder of coding trees, keyed by the content of their graphs."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """read_edge_list: a graph from a text file, one edge a line."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import math

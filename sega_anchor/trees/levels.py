@@ -1,7 +1,5 @@
 """Coding trees stored on a graph or batch, and sliced by level for message passing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

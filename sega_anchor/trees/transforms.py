@@ -1,7 +1,5 @@
 """AddCodingTree and AddRandomTree: PyG transforms that attach trees to graphs."""
 
-from __future__ import annotations
-
 import copy
 import zlib
 from abc import ABC, abstractmethod

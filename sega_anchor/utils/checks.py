@@ -1,7 +1,5 @@
 """Checks of options, which say what is wrong before any work starts."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 

@@ -1,7 +1,5 @@
 """Files: written whole or not at all, and known by their content."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path

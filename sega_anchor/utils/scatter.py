@@ -5,8 +5,6 @@ graphs messages are a hundred times larger than nodes, and writing them took mos
 training step.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

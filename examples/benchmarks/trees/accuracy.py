@@ -7,8 +7,6 @@ paper's RBBT ablation, two groups of random vertices at each cut. What is on rec
 --results is not computed again.
 """
 
-from __future__ import annotations
-
 import argparse
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """Entropy and invariants of many trees at once, on concatenated arrays."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

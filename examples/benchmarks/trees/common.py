@@ -1,7 +1,5 @@
 """What the benchmarks of trees share: samples, oracles, cells measured only once."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json

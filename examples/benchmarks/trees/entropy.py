@@ -8,8 +8,6 @@ the best of 30 restarts of plain local moves, on a sample of at most --restarts 
 and by how many percent of it each method's mean on the same sample lies above.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

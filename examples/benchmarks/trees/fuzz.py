@@ -9,8 +9,6 @@ method's. Tolerance 1e-9 of the flat tree's bits. Seed and number make a graph: 
 at --first to go on or, with --graphs 1, to see one again.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import partial
 

@@ -7,8 +7,6 @@ unit, integer and real weights. A row holds the share of graphs whose tree is op
 (within 1e-9 bits), the mean and the largest gap. A tree below the optimum is an error.
 """
 
-from __future__ import annotations
-
 import random
 from functools import partial
 

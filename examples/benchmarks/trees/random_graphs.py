@@ -1,7 +1,5 @@
 """Small random graphs of all shapes, each made by its number alone."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from itertools import combinations

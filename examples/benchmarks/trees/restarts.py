@@ -4,8 +4,6 @@ The plain twin is ``best_of_restarts`` in ``tests/helpers/slow_trees.py``.
 """
 
 # mypy: allow-untyped-decorators
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray

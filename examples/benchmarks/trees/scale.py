@@ -8,8 +8,6 @@ Each case is a process of its own, killed after --limit seconds; compilation exc
 Memory is the peak of the whole process, and what it had before the tree was begun.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import resource

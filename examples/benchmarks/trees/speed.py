@@ -9,8 +9,6 @@ matrix (its own input), and igraph on graphs made beforehand. The stand-in is le
 after --limit seconds; its ratio is over the graphs that both saw. Needs python-igraph.
 """
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Callable

@@ -7,8 +7,6 @@ Parsing SMILES (RDKit, the ``chem`` extra) is done once and kept in --cache. Cou
 runs; compilation excluded.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

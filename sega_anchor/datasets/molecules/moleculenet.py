@@ -1,7 +1,5 @@
 """load_molecules: sets of MoleculeNet and other tables of SMILES and 0/1 labels."""
 
-from __future__ import annotations
-
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """pack_smiles: packed graphs and trees, on disk, from a SMILES file of any size."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

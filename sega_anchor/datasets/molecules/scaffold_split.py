@@ -1,7 +1,5 @@
 """scaffold_split: train on common molecular scaffolds, test on rare ones."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Ego-networks cut out of one large graph, many at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """read_published: the processed protein ego-networks that Hu et al. published."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

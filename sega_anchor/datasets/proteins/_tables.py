@@ -1,7 +1,5 @@
 """Tables of proteins: interactions in the format of STRING, and labels."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable, Iterator
 from itertools import islice

@@ -1,7 +1,5 @@
 """ego_networks: the surroundings of given nodes, cut out of one large graph."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

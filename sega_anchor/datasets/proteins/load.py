@@ -1,7 +1,5 @@
 """load_proteins: ego-networks of proteins, as published or from your own tables."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """species_split: train on other species, test on humans."""
 
-from __future__ import annotations
-
 import random
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """extract_archive: the raw files of a TU data set from a zip archive."""
 
-from __future__ import annotations
-
 import lzma
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """process_raw: turn raw TU text files into the cache file of PyG's TUDataset."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import warnings

@@ -1,7 +1,5 @@
 """load: graph classification sets by name, from local archives or a download."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import tempfile

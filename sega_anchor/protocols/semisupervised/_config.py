@@ -1,7 +1,5 @@
 """Config: how the semi-supervised protocol pre-trains and fine-tunes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 

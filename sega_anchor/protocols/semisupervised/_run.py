@@ -1,7 +1,5 @@
 """run: the semi-supervised protocol on one data set."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """split: which graphs of a fold are labelled, validated on and tested on."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Configurations of pre-training and fine-tuning."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 

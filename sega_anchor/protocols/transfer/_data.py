@@ -1,7 +1,5 @@
 """Data of the transfer protocol, checked before any training."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Domains of transfer learning: what molecules and proteins do not share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """finetune: what a pre-trained encoder is worth on a labelled set."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """pretrain: an encoder that has seen many molecules or proteins, and no label."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """evaluate: support vector machines on embeddings, fold by fold."""
 
-from __future__ import annotations
-
 import zlib
 from typing import Any
 

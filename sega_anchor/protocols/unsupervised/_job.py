@@ -1,7 +1,5 @@
 """Job: one configuration, prepared; what all its seeds share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """run: train and evaluate a method over seeds; adapter: the ``run`` of one method."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Generic, Protocol, TypeVar
 

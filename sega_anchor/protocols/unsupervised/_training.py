@@ -1,7 +1,5 @@
 """Training: one seed of a job, kept on disk so that it can resume after a kill."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """agglomerate: merge neighbours greedily, inside each group, into binary trees."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..._kernels.jit import kernel, loop, phase

@@ -1,7 +1,5 @@
 """The few array functions the kernels need: NumPy's take far longer to compile."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..._kernels.jit import helper, kernel, loop

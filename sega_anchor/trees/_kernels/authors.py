@@ -1,7 +1,5 @@
 """The authors' order: height 2 first, then levels below or above, the better first."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

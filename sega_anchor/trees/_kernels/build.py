@@ -1,7 +1,5 @@
 """Trees of many graphs in one compiled call, which releases the lock."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

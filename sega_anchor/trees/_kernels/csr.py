@@ -1,7 +1,5 @@
 """Graphs as compressed rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..._kernels.jit import entry, kernel

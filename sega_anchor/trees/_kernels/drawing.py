@@ -1,7 +1,5 @@
 """Which pair :func:`~.agglomerate.agglomerate` merges next."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..._kernels.jit import phase

@@ -1,7 +1,5 @@
 """drop: the cheapest inner nodes go, their children rising, until a height is met."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

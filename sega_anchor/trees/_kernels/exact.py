@@ -1,7 +1,5 @@
 """exact: the least tree of a tiny graph, by dynamic programming over vertex sets."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..._kernels.jit import kernel

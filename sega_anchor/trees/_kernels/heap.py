@@ -1,7 +1,5 @@
 """A binary heap of (key, value) pairs in two flat arrays, smallest key first."""
 
-from __future__ import annotations
-
 from ..._kernels.jit import loop
 from ..._kernels.types import Floats, Ints
 

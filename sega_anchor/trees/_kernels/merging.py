@@ -1,7 +1,5 @@
 """The phases of one merge of :func:`~.agglomerate.agglomerate`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..._kernels.jit import loop, phase

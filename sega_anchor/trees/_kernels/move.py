@@ -1,7 +1,5 @@
 """move: single nodes of one level change their parent while that lowers the entropy."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The pairs of adjacent items that may be merged, and the partner each item prefers."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ..._kernels.jit import helper

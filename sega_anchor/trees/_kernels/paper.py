@@ -1,7 +1,5 @@
 """Algorithm 1 to the letter: COMBINE by the exact gain, DROP by the exact loss."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..._kernels.jit import kernel

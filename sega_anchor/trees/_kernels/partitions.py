@@ -1,7 +1,5 @@
 """Nested partitions as a tree in tables, and back from a squeezed dendrogram."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..._kernels.jit import kernel

@@ -1,7 +1,5 @@
 """pendants: leaves of a star that are merged one after the other."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..._kernels.jit import kernel

@@ -1,7 +1,5 @@
 """Our own method: climb and squeeze in turns until the entropy falls no more."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..._kernels.jit import helper, loop, phase

@@ -1,7 +1,5 @@
 """What a merge of two adjacent modules is worth."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..._kernels.jit import helper

@@ -1,7 +1,5 @@
 """squeeze: the best tree of height k among those made of a dendrogram's nodes."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """draw: a picture of a graph, coloured by its coding tree, and of the tree itself."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """place: a layout of a graph that shows the groups of its tree."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import coo_array

@@ -1,7 +1,5 @@
 """paint: the two panels of a picture, the graph and the tree."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
