@@ -169,7 +169,7 @@ def test_the_library_never_imports_adapters() -> None:
 
 
 def names_of(path: Path) -> set[str]:
-    """What a module offers: its ``__all__``, or else what it defines."""
+    """What a module offers: its ``__all__``, or else what it defines or exports."""
     defined = set()
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.Assign | ast.AnnAssign):
@@ -180,6 +180,8 @@ def names_of(path: Path) -> set[str]:
             defined |= {*names}
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             defined.add(node.name)
+        elif isinstance(node, ast.ImportFrom):  # exported as ``name as name``
+            defined |= {a.name for a in node.names if a.asname == a.name}
     return defined
 
 

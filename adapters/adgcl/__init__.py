@@ -12,14 +12,3 @@ from .networks import WeightedGIN as WeightedGIN
 from .view_learner import ViewLearner as ViewLearner
 from .view_learner import gate as gate
 from .view_learner import regulariser as regulariser
-
-__all__ = [
-    "ADGCL",
-    "SEARCH",
-    "Config",
-    "ViewLearner",
-    "WeightedGIN",
-    "gate",
-    "regulariser",
-    "run",
-]

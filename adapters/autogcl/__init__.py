@@ -11,13 +11,3 @@ from .method import run as run
 from .view_generator import View as View
 from .view_generator import ViewGenerator as ViewGenerator
 from .view_generator import gumbel_softmax as gumbel_softmax
-
-__all__ = [
-    "SEARCH",
-    "AutoGCL",
-    "Config",
-    "View",
-    "ViewGenerator",
-    "gumbel_softmax",
-    "run",
-]

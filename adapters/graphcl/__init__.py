@@ -8,5 +8,3 @@ from .method import SEARCH as SEARCH
 from .method import Config as Config
 from .method import GraphCL as GraphCL
 from .method import run as run
-
-__all__ = ["SEARCH", "Config", "GraphCL", "run"]

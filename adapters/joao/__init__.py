@@ -12,14 +12,3 @@ from .distribution import project_to_simplex as project_to_simplex
 from .distribution import updated as updated
 from .method import JOAO as JOAO
 from .method import run as run
-
-__all__ = [
-    "JOAO",
-    "SEARCH",
-    "Config",
-    "ascended",
-    "bisect_to_simplex",
-    "project_to_simplex",
-    "run",
-    "updated",
-]

@@ -13,15 +13,3 @@ from .method import Config as Config
 from .method import run as run
 from .views import RationaleView as RationaleView
 from .views import sample_weighted as sample_weighted
-
-__all__ = [
-    "RGCL",
-    "SEARCH",
-    "Config",
-    "RationaleEstimator",
-    "RationaleView",
-    "pooling_weight",
-    "rgcl_loss",
-    "run",
-    "sample_weighted",
-]

@@ -22,18 +22,3 @@ from ._released import Released as Released
 from ._subgraph import Subgraph as Subgraph
 from ._view_draft import Augmentation as Augmentation
 from ._view_draft import ViewDraft as ViewDraft
-
-__all__ = [
-    "AttributeMask",
-    "Augmentation",
-    "Chosen",
-    "EdgePerturb",
-    "Identity",
-    "NodeDrop",
-    "RandomChoice",
-    "Released",
-    "Subgraph",
-    "ViewDraft",
-    "augmentation",
-    "draw_choice",
-]

@@ -12,13 +12,3 @@ from ._layers import GINLayer as GINLayer
 from ._molecule_gin import MoleculeGIN as MoleculeGIN
 from ._protein_gin import ProteinGIN as ProteinGIN
 from ._resgcn import ResGCN as ResGCN
-
-__all__ = [
-    "GIN",
-    "GINLayer",
-    "MoleculeGIN",
-    "ProteinGIN",
-    "ResGCN",
-    "projection_head",
-    "xavier",
-]

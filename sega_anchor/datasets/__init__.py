@@ -20,23 +20,3 @@ from .proteins import species_split as species_split
 from .synthetic import SyntheticCommunities as SyntheticCommunities
 from .tu import TU_NAMES as TU_NAMES
 from .tu import load as load
-
-__all__ = [
-    "MOLECULENET",
-    "TU_NAMES",
-    "MoleculeSet",
-    "PackedGraphs",
-    "PackedLoader",
-    "SpeciesSplit",
-    "SyntheticCommunities",
-    "ego_networks",
-    "load",
-    "load_molecules",
-    "load_proteins",
-    "molecule_graph",
-    "open_packed",
-    "pack_dataset",
-    "pack_smiles",
-    "scaffold_split",
-    "species_split",
-]

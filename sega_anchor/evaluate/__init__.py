@@ -6,12 +6,3 @@ from .scores import Folding as Folding
 from .scores import SVMKind as SVMKind
 from .scores import SVMScores as SVMScores
 from .scores import svm_scores as svm_scores
-
-__all__ = [
-    "COSTS",
-    "Folding",
-    "SVMKind",
-    "SVMScores",
-    "mean_roc_auc",
-    "svm_scores",
-]

@@ -5,11 +5,3 @@ from .on_disk import open_packed as open_packed
 from .pack_dataset import pack_dataset as pack_dataset
 from .packed_graphs import PackedGraphs as PackedGraphs
 from .packed_loader import PackedLoader as PackedLoader
-
-__all__ = [
-    "PackedGraphs",
-    "PackedLoader",
-    "PackedWriter",
-    "open_packed",
-    "pack_dataset",
-]

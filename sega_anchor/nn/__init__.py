@@ -8,14 +8,3 @@ from .nt_xent import NTXent as NTXent
 from .nt_xent import nt_xent as nt_xent
 from .nt_xent import unit as unit
 from .tree_encoder import TreeEncoder as TreeEncoder
-
-__all__ = [
-    "AnchorView",
-    "BatchNorm",
-    "NTXent",
-    "SyncBatchNorm",
-    "TreeEncoder",
-    "degree_features",
-    "nt_xent",
-    "unit",
-]

@@ -15,18 +15,3 @@ from . import transfer as transfer
 from . import unsupervised as unsupervised
 from .settings import Options as Options
 from .settings import Settings as Settings
-
-__all__ = [
-    "Batches",
-    "FeatureSpec",
-    "Method",
-    "MethodConfig",
-    "Options",
-    "Published",
-    "Settings",
-    "adam",
-    "descend",
-    "semisupervised",
-    "transfer",
-    "unsupervised",
-]

@@ -12,18 +12,3 @@ from .table import result_table as result_table
 from .table import table as table
 from .tuned import Tuned as Tuned
 from .tuned import tuned_table as tuned_table
-
-__all__ = [
-    "Accuracy",
-    "Evaluation",
-    "Gain",
-    "Pair",
-    "Record",
-    "Result",
-    "Tuned",
-    "comparison_table",
-    "result_table",
-    "table",
-    "tuned_table",
-    "write_atomically",
-]

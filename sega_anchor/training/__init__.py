@@ -23,24 +23,3 @@ from .published import Published as Published
 from .published import Visibility as Visibility
 from .state import TrainingState as TrainingState
 from .train_epoch import train_epoch as train_epoch
-
-__all__ = [
-    "Batches",
-    "Classifier",
-    "Contrast",
-    "FeatureSpec",
-    "Method",
-    "MethodConfig",
-    "Published",
-    "Trainable",
-    "TrainingState",
-    "Visibility",
-    "adam",
-    "descend",
-    "load_encoder",
-    "parallel",
-    "run_finetuning",
-    "run_pretraining",
-    "save_encoder",
-    "train_epoch",
-]

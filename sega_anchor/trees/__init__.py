@@ -13,19 +13,3 @@ from .levels import tree_levels as tree_levels
 from .transforms import AddCodingTree as AddCodingTree
 from .transforms import AddRandomTree as AddRandomTree
 from .transforms import AddTree as AddTree
-
-__all__ = [
-    "AddCodingTree",
-    "AddRandomTree",
-    "AddTree",
-    "CodingTree",
-    "TreeLevels",
-    "TreeMethod",
-    "build_coding_tree",
-    "build_coding_trees",
-    "check_build",
-    "has_tree",
-    "read_edge_list",
-    "structural_entropy",
-    "tree_levels",
-]

@@ -11,17 +11,3 @@ from .scatter import prefix_sum as prefix_sum
 from .scatter import sum_neighbours as sum_neighbours
 from .scatter import sum_rows as sum_rows
 from .scatter import take_rows as take_rows
-
-__all__ = [
-    "check_at_least",
-    "check_choice",
-    "check_positive",
-    "file_digest",
-    "num_graphs",
-    "pool",
-    "prefix_sum",
-    "sum_neighbours",
-    "sum_rows",
-    "take_rows",
-    "write_atomically",
-]

@@ -6,12 +6,3 @@ from .moleculenet import load_molecules as load_molecules
 from .pack_smiles import pack_smiles as pack_smiles
 from .scaffold_split import scaffold_split as scaffold_split
 from .smiles import molecule_graph as molecule_graph
-
-__all__ = [
-    "MOLECULENET",
-    "MoleculeSet",
-    "load_molecules",
-    "molecule_graph",
-    "pack_smiles",
-    "scaffold_split",
-]

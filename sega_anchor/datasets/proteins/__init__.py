@@ -4,10 +4,3 @@ from .ego_networks import ego_networks as ego_networks
 from .load import load_proteins as load_proteins
 from .species_split import SpeciesSplit as SpeciesSplit
 from .species_split import species_split as species_split
-
-__all__ = [
-    "SpeciesSplit",
-    "ego_networks",
-    "load_proteins",
-    "species_split",
-]

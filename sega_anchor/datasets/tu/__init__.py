@@ -2,8 +2,3 @@
 
 from .load import TU_NAMES as TU_NAMES
 from .load import load as load
-
-__all__ = [
-    "TU_NAMES",
-    "load",
-]

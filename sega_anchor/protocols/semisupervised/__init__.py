@@ -13,5 +13,3 @@ from ._config import Config as Config
 from ._config import Pretraining as Pretraining
 from ._run import run as run
 from ._split import split as split
-
-__all__ = ["LABELS", "Config", "Pretraining", "run", "split"]

@@ -15,12 +15,3 @@ from ._domains import DOMAINS as DOMAINS
 from ._domains import Domain as Domain
 from ._finetune import finetune as finetune
 from ._pretrain import pretrain as pretrain
-
-__all__ = [
-    "DOMAINS",
-    "Domain",
-    "FinetuneConfig",
-    "PretrainConfig",
-    "finetune",
-    "pretrain",
-]

@@ -6,5 +6,3 @@ A ``Job`` is what the seeds of a configuration share, ``_training`` trains one o
 
 from ._run import adapter as adapter
 from ._run import run as run
-
-__all__ = ["adapter", "run"]

@@ -16,8 +16,6 @@ from ._groups import Groups, Ints
 from ._layout import place
 from ._palette import tree_colours
 
-__all__ = ["check_drawing", "draw"]
-
 #: Above this number of vertices, groups are drawn instead.
 MOST_VERTICES = 2000
 _METADATA = {
