@@ -82,7 +82,7 @@ def build_coding_tree(
     """
     check_build(height, method)
     edge_index, num_nodes, edge_weight = as_edges(edge_index, num_nodes, edge_weight)
-    edges, n, weight = _read(edge_index, num_nodes, edge_weight)
+    edges, n, weight = read_arrays(edge_index, num_nodes, edge_weight)
     ptr, sizes = np.array([0, edges.shape[1]]), np.array([n])
     parent, level, _ = _BUILDERS[method](edges[0], edges[1], weight, ptr, sizes, height)
     return CodingTree.trusted(torch.from_numpy(parent), torch.from_numpy(level))
@@ -131,15 +131,19 @@ def read_csr(
     edge_index: Tensor, num_nodes: int | None, edge_weight: Tensor | None
 ) -> CSR:
     """Return the graph (indptr, indices, weight) that the builders work on."""
-    edges, n, weight = _read(edge_index, num_nodes, edge_weight)
+    edges, n, weight = read_arrays(edge_index, num_nodes, edge_weight)
     graph: CSR = _kernels.symmetric_csr(edges[0], edges[1], weight, n)
     return graph
 
 
-def _read(
+def read_arrays(
     edge_index: Tensor, num_nodes: int | None, edge_weight: Tensor | None
 ) -> tuple[Ints, int, Floats]:
-    """Return checked arrays: edges ``(2, num_edges)``, vertices, weights or nothing."""
+    """Return checked arrays: edges ``(2, num_edges)``, vertices, weights or nothing.
+
+    Raises:
+        ValueError: for what describes no graph.
+    """
     edges, n = _edges(edge_index, num_nodes)
     return edges, n, _NO_WEIGHT if edge_weight is None else _weights(edge_weight, edges)
 
