@@ -45,6 +45,7 @@ def flatten(graphs: Sequence[Data], weight: str | None = None) -> Graphs:
         ValueError: naming the first graph that has no tree.
 
     Example:
+        >>> import torch
         >>> path = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
         >>> flatten([path, path]).edge_ptr
         array([0, 2, 4])
