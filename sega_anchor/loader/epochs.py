@@ -1,11 +1,14 @@
 """EpochSampler: the order of each epoch, decided by a seed and the epoch's number."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 from torch.utils.data import Sampler
 from typing_extensions import override
+
+from .packed_graphs import PackedGraphs
+from .packed_loader import PackedLoader
 
 
 class EpochSampler(Sampler[int]):
@@ -22,7 +25,7 @@ class EpochSampler(Sampler[int]):
         True
     """
 
-    def __init__(self, numbers: Tensor | Sequence[int] | int, seed: int) -> None:
+    def __init__(self, numbers: Tensor | int, seed: int) -> None:
         if isinstance(numbers, int):
             numbers = torch.arange(numbers)
         self.numbers = torch.as_tensor(numbers)
@@ -42,3 +45,23 @@ class EpochSampler(Sampler[int]):
         generator = torch.Generator().manual_seed((self.seed << 32) + self.epoch)
         order = torch.randperm(len(self.numbers), generator=generator)
         return iter(self.numbers[order].tolist())
+
+
+def training_loader(
+    graphs: PackedGraphs,
+    numbers: Tensor | int,
+    batch_size: int,
+    seed: int,
+    device: str,
+) -> tuple[PackedLoader, EpochSampler]:
+    """Return a loader whose orders depend on seed and epoch alone, and its sampler."""
+    sampler = EpochSampler(numbers, seed)
+    loader = PackedLoader(
+        graphs,
+        batch_size,
+        generator=torch.Generator(),  # torch's own is left to the networks
+        sampler=sampler,
+        min_batch_size=2,
+        device=device,
+    )
+    return loader, sampler

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from ..distributed import gather, is_main, shard, world_size
 from ..loader import PackedGraphs, PackedLoader
-from ..loader.epochs import EpochSampler
+from ..loader.epochs import training_loader
 from ..loader.packed_loader import move_if_fits
 from ..profile import phase
 from .method import adam, descend
@@ -117,15 +117,7 @@ def run_finetuning(
     graphs = move_if_fits(graphs.with_labels(labels), torch.device(device))
     optimizer = adam(model.parameters(), lr)
     kept = TrainingState(state, [model], [optimizer])
-    sampler = EpochSampler(train, seed)
-    loader = PackedLoader(
-        graphs,
-        batch_size,
-        generator=torch.Generator(),  # leaves torch's own to the network
-        sampler=sampler,
-        min_batch_size=2,
-        device=device,
-    )
+    loader, sampler = training_loader(graphs, train, batch_size, seed, device)
 
     def step(batch: Data) -> dict[str, Tensor]:
         with phase("forward and backward"):

@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from tqdm import tqdm
 
 from ..distributed import is_main
-from ..loader import PackedGraphs, PackedLoader
-from ..loader.epochs import EpochSampler
+from ..loader import PackedGraphs
+from ..loader.epochs import training_loader
 from .method import Trainable
 from .state import TrainingState
 from .train_epoch import train_epoch
@@ -47,15 +46,7 @@ def run_pretraining(
         For each epoch ``{"loss": mean over steps, "seconds": time}``.
     """
     model.share(device)
-    sampler = EpochSampler(len(graphs), seed)
-    loader = PackedLoader(
-        graphs,
-        batch_size,
-        generator=torch.Generator(),  # leaves torch's own to the networks
-        sampler=sampler,
-        min_batch_size=2,
-        device=device,
-    )
+    loader, sampler = training_loader(graphs, len(graphs), batch_size, seed, device)
     place = state.load()
     history: list[Epoch] = place.setdefault("history", [])
 
