@@ -89,3 +89,47 @@ def test_warmup_says_what_it_has_compiled_and_where_it_is(capsys) -> None:
     ]
     folders = [Path(line.strip()) for line in lines[5:]]
     assert folders and all(any(folder.glob("*.nbi")) for folder in folders)
+
+
+SECOND = """
+from sega_anchor.trees._kernels import ahead
+ahead.compile_later()
+"""
+FIRST = """
+import torch
+from numba.core import event
+from sega_anchor import build_coding_tree
+from sega_anchor.trees._kernels import ahead
+
+class Names(event.Listener):
+    def on_start(self, event): print(event.data["dispatcher"].__name__)
+    def on_end(self, event): pass
+
+event.register("numba:compile", Names())
+ahead.SecondProcess.on_start = lambda *_: None
+build_coding_tree(torch.tensor([[0], [1]]))
+"""
+
+
+@pytest.mark.slow
+def test_what_a_second_process_compiles_the_first_does_not(tmp_path: Path) -> None:
+    root = Path(sega_anchor.__file__).parents[1]
+    run(SECOND, root, tmp_path)
+    compiled = run(FIRST, root, tmp_path).split()
+    assert "build_refined" in compiled
+    shared = {"_settle", "agglomerate", "fill_levels", "quotient", "squeeze"}
+    assert not shared & {*compiled}
+
+
+@pytest.mark.slow
+def test_the_second_process_ends_with_the_first(tmp_path: Path) -> None:
+    begin = (
+        "from sega_anchor.trees._kernels import ahead\n"
+        "class Kernel: __name__ = 'build_refined'\n"
+        "class Event: data = {'dispatcher': Kernel()}\n"
+        "second = ahead.SecondProcess('build_refined')\n"
+        "second.on_start(Event()); process = second.process\n"
+        "second.on_end(Event()); print(process is None or process.poll() is not None)"
+    )
+    root = Path(sega_anchor.__file__).parents[1]
+    assert run(begin, root, tmp_path) == "True"

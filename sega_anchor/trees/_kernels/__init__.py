@@ -4,7 +4,7 @@ From the bottom up: ``types``, ``arrays``, ``csr`` (graphs), ``heap``; ``rules``
 ``pendants``, ``pairs``, ``drawing``, ``merging`` and ``agglomerate`` (COMBINE and its
 kin); ``drop`` and ``squeeze`` (greedy and exact ways to a height); ``partitions`` and
 ``move`` (local moves); the methods ``paper``, ``authors`` and ``refined``; and
-``build``, what Python calls.
+``build``, what Python calls, with ``ahead``, a second process for the first compiling.
 
 Every method fills one matrix ``labels`` of shape ``(height - 1, n)``: the group of each
 vertex at levels 1 .. height - 1, bottom up. Nested partitions say all there is to say

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..._kernels.jit import entry, kernel, phase
 from ..._kernels.types import Floats, Ints
+from . import ahead
 from .arrays import count_up, put_alone
 from .authors import authors
 from .csr import degrees, symmetric_csr
@@ -137,3 +138,6 @@ def build_paper(
 ) -> Built:
     """Build trees by Algorithm 1; see ``build.build_arrays``."""
     return _build(paper, row, col, weight, edge_ptr, sizes, height)
+
+
+ahead.install("build_refined")
