@@ -63,7 +63,7 @@ class PackedWriter:
             _check_free(self.folder)
             self._save()  # from here on, what lies in the folder is ours
         for name, size in self.meta["sizes"].items():
-            _cut(self.folder / name, size)
+            _truncate(self.folder / name, size)
 
     @property
     def place(self) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def _check_about(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) ->
         )
 
 
-def _cut(path: Path, size: int) -> None:
+def _truncate(path: Path, size: int) -> None:
     found = path.stat().st_size if path.is_file() else 0
     if found < size:
         raise ValueError(

@@ -26,7 +26,7 @@ def parallel(model: nn.Module, device: str = "cpu") -> nn.Module:
     synchronise(model)
     gather_group()  # made by all ranks at the same moment
     ids = None if device == "cpu" else [torch.device(device)]
-    # Buffers are alike on all ranks. The argument has got another name in torch 2.13.
+    # Buffers are equal on all ranks. torch 2.13 renamed the argument.
     known = signature(DistributedDataParallel).parameters
     new, old = "forward_sync_buffers", "broadcast_buffers"
     options: dict[str, Any] = {new if new in known else old: False}

@@ -1,7 +1,7 @@
 """Compiled kernels of coding trees, over flat arrays.
 
 From the bottom up: ``types``, ``arrays``, ``csr`` (graphs), ``heap``; ``rules``,
-``pendants``, ``pairs``, ``drawing``, ``merging`` and ``agglomerate`` (COMBINE and its
+``pendants``, ``pairs``, ``next_pair``, ``merging`` and ``agglomerate`` (COMBINE and its
 kin); ``drop`` and ``squeeze`` (greedy and exact ways to a height); ``partitions`` and
 ``move`` (local moves); the methods ``paper``, ``authors`` and ``refined``; and
 ``build``, what Python calls, with ``ahead``, a second process for the first compiling.

@@ -5,7 +5,6 @@ import numpy as np
 from ..._kernels.jit import kernel, loop, phase
 from ..._kernels.types import Floats, Ints
 from .arrays import filled
-from .drawing import draw, refill, wake_hubs
 from .merging import (
     fuse,
     hand_over,
@@ -16,6 +15,7 @@ from .merging import (
     set_items,
     wake,
 )
+from .next_pair import draw, refill, wake_hubs
 from .pairs import Items, Pairs, Partners, find
 from .pendants import pendants
 from .rules import AUTHORS, MERGE
@@ -88,7 +88,7 @@ def _join_rest(
     rest: Floats,
     out: Dendrogram,
 ) -> None:
-    """Hang what is left of each group, if more than one, below a node of its own."""
+    """Put the remaining items of each group, if several, below one new node."""
     groups = totals.size
     first = filled(groups, -1)  # a lone item's node, or -2 - the new node
     for u in range(group.size):

@@ -15,7 +15,7 @@ from .refined import refined
 from .types import CSR
 
 Built = tuple[Ints, Ints, Ints]
-Method = Callable[[CSR, Floats, Ints], None]
+Builder = Callable[[CSR, Floats, Ints], None]
 
 
 @kernel
@@ -95,7 +95,7 @@ def read_graph(
 
 @phase
 def _build(
-    method: Method,
+    method: Builder,
     row: Ints,
     col: Ints,
     weight: Floats,
@@ -103,7 +103,7 @@ def _build(
     sizes: Ints,
     height: int,
 ) -> Built:
-    """Build trees by any method; numba knows which where this is put in place."""
+    """Build trees by any method, which numba knows where this is inlined."""
     parent, level, tree_ptr = room_for(sizes, height)
     for i in range(sizes.size):
         graph, labels = read_graph(row, col, weight, edge_ptr, sizes, i, height)

@@ -84,7 +84,7 @@ def link(
 
 @phase
 def is_long(a: int, b: int, pairs: Pairs) -> bool:
-    """Return whether to look up all that b has costs more than to look at all of a."""
+    """Return whether looking up each neighbour of b costs more than scanning a's."""
     work = 0
     i = pairs.head[b]
     while i >= 0:

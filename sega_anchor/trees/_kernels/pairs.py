@@ -10,7 +10,7 @@ from .types import Whole
 
 
 class Items(NamedTuple):
-    """The items as they grow; a merged pair lives on under the id of one of the two."""
+    """The items as they grow; a merged pair keeps the id of one of the two."""
 
     group: Ints
     vol: Floats
@@ -128,7 +128,7 @@ def prefer(
 
 @helper
 def better(best: Floats, partner: Ints, name: Ints, a: int, b: int, s: float) -> bool:
-    """Return whether a likes b, at score s, better than its partner; ties by name."""
+    """Return whether b, at score s, beats the partner of a; ties by name."""
     return s < best[a] or (s == best[a] and name[b] < name[partner[a]])
 
 

@@ -1,4 +1,4 @@
-"""Our own method: climb and squeeze in turns until the entropy falls no more."""
+"""Our own method: climb and squeeze in turns until the entropy stops falling."""
 
 import numpy as np
 
@@ -26,9 +26,9 @@ FEW = 100  # vertices; and of no more if it costs less
 def refined(graph: CSR, degree: Floats, labels: Ints) -> None:
     """Fill ``labels``, the nested partitions of levels 1 to height - 1.
 
-    Where the height is near what a binary tree of the vertices needs, entropy hardly
-    falls with the height any more, and a search may end above that for a lower tree.
-    So with 2 ** (2 * height - 3) vertices or fewer the lower heights are tried too.
+    Near the height of a binary tree of the vertices, one more level hardly lowers the
+    entropy, and a local search may end worse than one with fewer levels. So with
+    2 ** (2 * height - 3) vertices or fewer the lower heights are tried too.
     """
     n = degree.size
     rows = labels.shape[0]
@@ -94,7 +94,7 @@ def improve(
     slack = LEAST if graph.indices.size > 2 * LARGE else 0.0
     best = np.inf
     for turn in range(TURNS):
-        # Of a tree of chains one level tells all.
+        # All levels of a tree of chains are alike: one is enough.
         now = lower(tree, 2) if turn == 0 and chains else tree
         cost = fill_levels(graph, degree, labels, now)
         if turn == 0 and not chains:
@@ -170,7 +170,7 @@ def sum_groups(
     new_inside: Floats,
     new_title: Ints,
 ) -> None:
-    """Add up what the groups hold, into zeros; ``rest`` gets what agglomerate takes."""
+    """Sum over each group, into zeros; ``rest`` is what agglomerate takes."""
     for x in range(group.size):
         g = group[x]
         members[g] += 1
@@ -199,14 +199,14 @@ def give_titles(title: Ints) -> None:
 
 @helper
 def _mix(x: int) -> int:
-    """Scramble an integer, so that sums of scrambled names name sets."""
+    """Scramble an integer, so that a sum of scrambled names identifies a set."""
     x = (x ^ (x >> 31)) * -7046029254386353131
     return x ^ (x >> 29)
 
 
 @loop
 def _remember(known: Ints, title: int) -> bool:
-    """Return whether a name is known; from now on it is, if there is room."""
+    """Return whether a name was seen before, and remember it if there is room."""
     mask = known.size - 1
     at = title & mask
     for _ in range(8):

@@ -21,7 +21,7 @@ from .types import Whole
 
 @phase
 def refill(items: Items, ties: Partners) -> int:
-    """Fill the heap anew with what is not old; return its size."""
+    """Fill the heap again with the present scores; return its size."""
     size = 0
     for a in range(items.version.size):
         if items.version[a] >= 0 and ties.partner[a] >= 0:
@@ -33,7 +33,7 @@ def refill(items: Items, ties: Partners) -> int:
 
 @phase
 def wake_hubs(items: Items, pairs: Pairs, ties: Partners) -> int:
-    """Let all look at their neighbours again; return the heap's size.
+    """Put every item that still has a pair back into the heap; return its size.
 
     For when only pairs of hubs are left, which no heap entry stands for.
     """
@@ -99,7 +99,7 @@ def draw(
     pairs: Pairs,
     ties: Partners,
 ) -> tuple[int, int, int]:
-    """Draw from the heap; bring a score up to date if it has grown old.
+    """Take from the heap; update a score that is out of date.
 
     Returns:
         The pair to be merged, the second item -1 if nothing can be merged yet; and the
