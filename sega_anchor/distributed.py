@@ -169,7 +169,7 @@ def gather(x: Tensor) -> Tensor:
     """
     if world_size() == 1:
         return x
-    gathered: Tensor = _Gather.apply(x)  # type: ignore[no-untyped-call]
+    gathered: Tensor = _Gather.apply(x)
     return gathered
 
 

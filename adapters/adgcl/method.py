@@ -32,7 +32,9 @@ SEARCH = {"height": (2, 3, 4, 5)}
 
 @dataclass(frozen=True)
 class Config(MethodConfig):
-    """Hyper-parameters, as published by default; the others are MethodConfig's.
+    """Hyper-parameters, as published by default.
+
+    Those that all methods share are described in :class:`MethodConfig`.
 
     Args:
         reg_lambda: weight of the regulariser, which keeps edges.

@@ -26,7 +26,9 @@ SEARCH = {"height": (2, 3, 4, 5)}
 
 @dataclass(frozen=True)
 class Config(MethodConfig):
-    """Hyper-parameters, as published by default; the others are MethodConfig's.
+    """Hyper-parameters, as published by default.
+
+    Those that all methods share are described in :class:`MethodConfig`.
 
     Args:
         objective: "released" contrasts two inputs drawn with replacement from the
@@ -55,8 +57,7 @@ class Config(MethodConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_positive(self, "generator_lr")
-        if self.objective is not None:
-            check_choice("objective", self.objective, Objective)
+        check_choice("objective", self.objective, Objective, optional=True)
 
     def objective_with(self, anchored: bool) -> Objective:
         """Return the objective of a run with or without an anchor.

@@ -25,7 +25,9 @@ SEARCH = {
 
 @dataclass(frozen=True)
 class Config(MethodConfig):
-    """Hyper-parameters, as published by default; the others are MethodConfig's.
+    """Hyper-parameters, as published by default.
+
+    Those that all methods share are described in :class:`MethodConfig`.
 
     Args:
         augmentation: dnodes, pedges, subgraph, mask_nodes, none, random2, random3 or

@@ -30,7 +30,9 @@ SEARCH = {"gamma": (0.01, 0.1, 1.0), "height": (2, 3, 4, 5)}
 
 @dataclass(frozen=True)
 class Config(MethodConfig):
-    """Hyper-parameters, as published by default; the others are MethodConfig's.
+    """Hyper-parameters, as published by default.
+
+    Those that all methods share are described in :class:`MethodConfig`.
 
     What is left open (None) is "released" or its like under ``protocol="paper"``.
 
@@ -72,14 +74,10 @@ class Config(MethodConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice("version", self.version, Version)
-        for name, choices in (
-            ("variant", Variant),
-            ("projection", Projection),
-            ("estimation", Estimation),
-            ("head", Head),
-        ):
-            if getattr(self, name) is not None:
-                check_choice(name, getattr(self, name), choices)
+        check_choice("variant", self.variant, Variant, optional=True)
+        check_choice("projection", self.projection, Projection, optional=True)
+        check_choice("estimation", self.estimation, Estimation, optional=True)
+        check_choice("head", self.head, Head, optional=True)
         check_positive(self, "beta")
         if not self.gamma >= 0:
             raise ValueError(f"gamma must not be negative, got {self.gamma!r}")

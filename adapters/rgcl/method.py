@@ -29,7 +29,9 @@ SEARCH = {"height": (2, 3, 4, 5)}
 
 @dataclass(frozen=True)
 class Config(MethodConfig):
-    """Hyper-parameters, as published by default; the others are MethodConfig's.
+    """Hyper-parameters, as published by default.
+
+    Those that all methods share are described in :class:`MethodConfig`.
 
     Args:
         rho: share of the nodes that a view keeps.
@@ -61,8 +63,7 @@ class Config(MethodConfig):
         check_rho(self.rho)
         check_choice("complement", self.complement, Complement)
         check_choice("refresh", self.refresh, Refresh)
-        if self.variant is not None:
-            check_choice("variant", self.variant, Variant)
+        check_choice("variant", self.variant, Variant, optional=True)
 
 
 class RGCL(Method[Config]):

@@ -76,4 +76,4 @@ class Watch(event.Listener):
 
 def install() -> None:
     """Begin to watch."""
-    event.register("numba:compile", Watch())  # type: ignore[no-untyped-call]
+    event.register("numba:compile", Watch())

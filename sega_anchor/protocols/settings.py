@@ -72,13 +72,9 @@ class Settings:
         """Refuse values before any work starts."""
         check_choice("protocol", self.protocol, Protocol)
         # What a method's authors fixed may stay open; the protocol may not.
-        for name, choices in (
-            ("labels", Visibility),
-            ("degree", Visibility),
-            ("classifier", SVMKind),
-        ):
-            if getattr(self, name) is not None:
-                check_choice(name, getattr(self, name), choices)
+        check_choice("labels", self.labels, Visibility, optional=True)
+        check_choice("degree", self.degree, Visibility, optional=True)
+        check_choice("classifier", self.classifier, SVMKind, optional=True)
         if self.batch_size is not None:
             check_batch_size(self.batch_size)
         for name in ("seeds", "epochs", "jobs"):

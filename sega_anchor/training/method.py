@@ -36,7 +36,7 @@ class MethodConfig:
     Args:
         hidden_channels: width of each layer of all encoders.
         num_layers: layers of the graph encoder.
-        lr: learning rate of the graph encoder; None for what the method says.
+        lr: learning rate of the graph encoder.
         anchor_lr: learning rate of the anchor view; None for that of the encoder.
         temperature: of the contrastive loss.
         height: height of the coding trees.

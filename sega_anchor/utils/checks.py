@@ -3,13 +3,16 @@
 from typing import Any, get_args
 
 
-def check_choice(name: str, value: object, choices: Any) -> None:
+def check_choice(
+    name: str, value: object, choices: Any, optional: bool = False
+) -> None:
     """Raise ValueError unless an option is one of the known choices.
 
     Args:
         name: name of the option.
         value: what was given for it.
         choices: a Literal type, or an iterable of strings.
+        optional: whether None, a choice left open, is one as well.
 
     Raises:
         ValueError: naming the choices.
@@ -21,7 +24,7 @@ def check_choice(name: str, value: object, choices: Any) -> None:
         ValueError: order must be 'up', 'down' or 'mixed', got 'random'
     """
     known = get_args(choices) or tuple(choices)
-    if value not in known:
+    if value not in known and not (optional and value is None):
         *others, last = map(repr, known)
         words = f"{', '.join(others)} or {last}" if others else last
         raise ValueError(f"{name} must be {words}, got {value!r}")

@@ -55,7 +55,7 @@ def sum_rows(x: Tensor, index: Tensor, num_rows: int) -> Tensor:
     if not _compiled(x):
         summed: Tensor = scatter(x, index, 0, num_rows, "sum")
         return summed
-    total: Tensor = _SumRows.apply(x, index, num_rows)  # type: ignore[no-untyped-call]
+    total: Tensor = _SumRows.apply(x, index, num_rows)
     return total
 
 
@@ -102,7 +102,7 @@ def take_rows(x: Tensor, index: Tensor) -> Tensor:
     """
     if not _compiled(x):
         return x.index_select(0, index)
-    taken: Tensor = _TakeRows.apply(x, index)  # type: ignore[no-untyped-call]
+    taken: Tensor = _TakeRows.apply(x, index)
     return taken
 
 
@@ -134,10 +134,10 @@ def sum_neighbours(
             f"got {tuple(edge_weight.shape)}"
         )
     if _compiled(x) and edge_weight is None:
-        plain: Tensor = _SumNeighbours.apply(x, source, target)  # type: ignore[no-untyped-call]
+        plain: Tensor = _SumNeighbours.apply(x, source, target)
         return plain
     if _compiled(x) and edge_weight is not None and edge_weight.dtype == x.dtype:
-        weighted: Tensor = _SumWeighted.apply(x, source, target, edge_weight)  # type: ignore[no-untyped-call]
+        weighted: Tensor = _SumWeighted.apply(x, source, target, edge_weight)
         return weighted
     message = x.index_select(0, source)
     if edge_weight is not None:
@@ -213,7 +213,7 @@ class _SumNeighbours(Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
         source, target = ctx.saved_tensors
-        back: Tensor = _SumNeighbours.apply(gradient, target, source)  # type: ignore[no-untyped-call]
+        back: Tensor = _SumNeighbours.apply(gradient, target, source)
         return back, None, None
 
 
@@ -232,9 +232,9 @@ class _SumWeighted(Function):
         x, source, target, weight = ctx.saved_tensors
         back = of_weight = None
         if ctx.needs_input_grad[0]:
-            back = _SumWeighted.apply(gradient, target, source, weight)  # type: ignore[no-untyped-call]
+            back = _SumWeighted.apply(gradient, target, source, weight)
         if ctx.needs_input_grad[3]:
-            of_weight = _DotRows.apply(x, gradient, source, target)  # type: ignore[no-untyped-call]
+            of_weight = _DotRows.apply(x, gradient, source, target)
         return back, None, None, of_weight
 
 

@@ -87,4 +87,4 @@ class SecondProcess(event.Listener):
 
 def install(kernel: str) -> None:
     """Begin to watch."""
-    event.register("numba:compile", SecondProcess(kernel))  # type: ignore[no-untyped-call]
+    event.register("numba:compile", SecondProcess(kernel))
