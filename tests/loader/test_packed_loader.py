@@ -1,5 +1,6 @@
 """PackedLoader gives the batches of PyG's loader, or its shards, in the same order."""
 
+import copy
 from collections.abc import Iterable
 from itertools import chain, islice
 
@@ -13,6 +14,7 @@ from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GIN, global_add_pool
 
 from sega_anchor import AddCodingTree, AnchorView
+from sega_anchor.loader.epochs import EpochSampler
 from sega_anchor.loader.packed_graphs import PackedGraphs
 from sega_anchor.loader.packed_loader import PackedLoader, move_if_fits
 from tests.helpers.graphs import random_graphs
@@ -201,3 +203,33 @@ def test_a_plain_loop_learns_the_same_with_either_loader() -> None:
             losses.append(loss.item())
     assert losses[:3] == losses[3:]
     assert len(set(losses)) == 3
+
+
+@pytest.mark.parametrize("order", ["plain", "shuffled", "drawn"])
+@pytest.mark.parametrize("done", [1, 3, 6])
+def test_a_stopped_epoch_is_resumed_and_the_next_is_the_same(
+    order: str, done: int
+) -> None:
+    def loader() -> PackedLoader:
+        sampler = EpochSampler(torch.arange(22, 0, -1), 5) if order == "drawn" else None
+        shuffle = order == "shuffled"
+        return PackedLoader(PACKED, 4, shuffle, seeded(), sampler=sampler)
+
+    whole = loader()
+    expected = numbers(whole), numbers(whole)
+    stopped = loader()
+    for _ in islice(stopped, done):
+        state = copy.deepcopy(stopped.state_dict())
+    resumed = loader()
+    resumed.generator.set_state(stopped.generator.get_state())
+    resumed.load_state_dict(state)
+    assert numbers(resumed) == expected[0][done:]
+    assert numbers(resumed) == expected[1]
+
+
+def test_a_short_last_batch_joins_the_one_before() -> None:
+    loader = PackedLoader(PACKED, 11, min_batch_size=2)
+    assert [len(batch) for batch in numbers(loader)] == [11, 12]
+    assert len(loader) == 2
+    with pytest.raises(ValueError, match="batch_size must be at least 2, got 1"):
+        PackedLoader(PACKED, 1, min_batch_size=2)
