@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -126,6 +127,9 @@ class _Run:
         folds = known.setdefault("folds", {})
         every = range(self.config.folds)
         missing = broadcast_object([fold for fold in every if str(fold) not in folds])
+        for fold in set(every) - set(missing):
+            # A kill may have left it behind.
+            TrainingState(self._state_path(seed, fold)).discard()
         if missing:
             encoder = self._pretrained(seed)
             title = f"Folds of seed {seed}"
@@ -193,6 +197,9 @@ class _Run:
         state.discard()
         return encoder
 
+    def _state_path(self, seed: int, fold: int) -> Path | None:
+        return self.record.sibling_path(f"seed{seed}-fold{fold}.state")
+
     def _fold(
         self, encoder: ResGCN, seed: int, fold: int
     ) -> tuple[Curves, TrainingState]:
@@ -219,7 +226,7 @@ class _Run:
             epochs=config.epochs,
             batch_size=config.batch_size,
             seed=seed,
-            state=self.record.sibling_path(f"seed{seed}-fold{fold}.state"),
+            state=self._state_path(seed, fold),
             device=self.device,
         )
 
