@@ -8,10 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
-from tqdm import tqdm
 from typing_extensions import override
 
-from ..distributed import gather, is_main, shard, world_size
+from ..distributed import gather, shard, world_size
 from ..loader import PackedGraphs, PackedLoader
 from ..loader.epochs import training_loader
 from ..loader.packed_loader import move_if_fits
@@ -19,7 +18,7 @@ from ..profile import phase
 from .method import adam, descend
 from .parallel import parallel
 from .state import TrainingState
-from .train_epoch import train_epoch
+from .train_epoch import epoch_bar, train_epoch
 
 #: Score of each part after each epoch.
 Curves = dict[str, list[float]]
@@ -128,14 +127,7 @@ def run_finetuning(
     place = kept.load()
     curves: Curves = place.setdefault("curves", {name: [] for name in parts})
     history: list[Any] = place.setdefault("history", [])
-    bar = tqdm(
-        range(len(history) + 1, epochs + 1),
-        desc=title,
-        initial=len(history),
-        total=epochs,
-        disable=None if is_main() else True,
-        leave=False,
-    )
+    bar = epoch_bar(len(history), epochs, title)
     for epoch in bar:
         sampler.set_epoch(epoch)
         model.train()

@@ -3,14 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from tqdm import tqdm
-
 from ..distributed import is_main
 from ..loader import PackedGraphs
 from ..loader.epochs import training_loader
 from .method import Trainable
 from .state import TrainingState
-from .train_epoch import train_epoch
+from .train_epoch import epoch_bar, train_epoch
 
 Epoch = dict[str, Any]
 
@@ -57,14 +55,7 @@ def run_pretraining(
     if "epoch" not in place:  # a stop may have come before this was written
         tell()
     model.train()
-    bar = tqdm(
-        range(len(history) + 1, epochs + 1),
-        desc="Pre-training",
-        initial=len(history),
-        total=epochs,
-        disable=None if is_main() else True,
-        leave=False,
-    )
+    bar = epoch_bar(len(history), epochs, "Pre-training")
     for epoch in bar:
         sampler.set_epoch(epoch)
         means = train_epoch(model.step, loader, state, place)

@@ -61,3 +61,15 @@ def train_epoch(
             state.save(**place, epoch=under_way)
     means = {name: sum(float(s[name]) for s in steps) / len(steps) for name in steps[0]}
     return {**means, "seconds": time.perf_counter() - start}
+
+
+def epoch_bar(done: int, epochs: int, title: str) -> Any:
+    """Return the numbers of the epochs that are left, with a bar on rank 0."""
+    return tqdm(
+        range(done + 1, epochs + 1),
+        desc=title,
+        initial=done,
+        total=epochs,
+        disable=None if is_main() else True,
+        leave=False,
+    )

@@ -5,13 +5,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from ...distributed import is_main, rank_generator, seed_rank
 from ...loader import PackedLoader
 from ...training.checkpoint import save_encoder
 from ...training.state import TrainingState
-from ...training.train_epoch import train_epoch
+from ...training.train_epoch import epoch_bar, train_epoch
 from ..prepare import reset_copy
 from ._evaluation import evaluate
 from ._job import Job
@@ -66,14 +65,7 @@ class Training:
         history: list[dict[str, Any]] = place.setdefault("history", [])
         if "epoch" not in place:  # a kill may have come amid the evaluation
             self._evaluate(len(history))
-        bar = tqdm(
-            range(len(history) + 1, job.epochs + 1),
-            desc=f"Seed {self.seed}",
-            initial=len(history),
-            total=job.epochs,
-            disable=None if is_main() else True,
-            leave=False,
-        )
+        bar = epoch_bar(len(history), job.epochs, f"Seed {self.seed}")
         for epoch in bar:
             means = self._epoch(place)
             history.append({"epoch": epoch, **means})
