@@ -125,7 +125,3 @@ _COMMANDS: dict[
         _warmup.run,
     ),
 }
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -75,7 +75,8 @@ def run(chosen: Namespace) -> None:
     print(result_table([result for p in pairs for result in (p.baseline, p.anchored)]))
     print(
         f"\nAccuracy in per cent, mean ± standard deviation over {settings.seeds} "
-        "seeds of the mean over 10 folds; p of a two-sided paired t-test over seeds."
+        f"seeds of the mean over {settings.folds} folds; p of a two-sided paired "
+        "t-test over seeds."
     )
 
 

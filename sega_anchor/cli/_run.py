@@ -42,7 +42,7 @@ def run(chosen: Namespace) -> None:
         print(result_table([result]))
         print(
             "\nAccuracy in per cent, mean ± standard deviation over seeds of the mean "
-            "over 10 folds."
+            f"over {given.folds} folds."
         )
     if given.results:
         print(f"Record: {result.record}")

@@ -20,6 +20,7 @@ from .linear import LinearMachine
 from .rbf import Floats, Indices, RBFMachine
 
 COSTS = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0)
+INNER_FOLDS = 5
 
 SVMKind = Literal["rbf", "linear"]
 Folding = Literal["stratified", "plain"]
@@ -65,7 +66,7 @@ def svm_scores(
     classifier: SVMKind = "rbf",
     folding: Folding = "stratified",
     folds: int = 10,
-    inner_folds: int = 5,
+    inner_folds: int = INNER_FOLDS,
     costs: Sequence[float] = COSTS,
     random_state: int | np.random.RandomState = 0,
     holdout: bool = False,

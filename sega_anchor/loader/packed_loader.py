@@ -90,7 +90,9 @@ class PackedLoader:
                 sampler = RandomSampler(numbers, generator=generator)
         self._length = len(sampler)  # type: ignore[arg-type]
         if world_size > 1 and self._length < least:
-            raise ValueError(f"there are too few graphs for {world_size} ranks")
+            raise ValueError(
+                f"there are too few graphs for {world_size} ranks: give 2 each"
+            )
         self.sampler = sampler
         self.batch_size = batch_size
         self.min_batch_size = least
@@ -113,10 +115,11 @@ class PackedLoader:
             self._done = 0
         elif self.generator is not None and self._begun is not None:
             self.generator.set_state(self._begun)
+        if not self._resumed or self.generator is not None:
+            # PyG's loader draws this number for its workers, before the order.
+            torch.empty((), dtype=torch.int64).random_(generator=self.generator)
         self._resumed = False
         done = self._done
-        # PyG's loader draws this number for its workers, before the order.
-        torch.empty((), dtype=torch.int64).random_(generator=self.generator)
         order = iter(self.sampler)
         for number in range(1, len(self) + 1):
             left = self._length - (number - 1) * self.batch_size
@@ -136,7 +139,10 @@ class PackedLoader:
     def state_dict(self) -> dict[str, Any]:
         """Return how far the epoch under way is, and what its order was drawn from.
 
-        With ``shuffle=True`` that takes a generator of the loader's own.
+        A random sampler must draw from the loader's generator, which is restored.
+
+        Raises:
+            ValueError: with ``shuffle=True`` and torch's own generator, which is not.
 
         Example:
             >>> pair = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]]))
@@ -148,6 +154,11 @@ class PackedLoader:
             >>> len(list(loader)), len(list(loader))  # the rest, then a whole epoch
             (2, 3)
         """
+        if isinstance(self.sampler, RandomSampler) and self.generator is None:
+            raise ValueError(
+                "the order is drawn from torch's own generator and cannot be found "
+                "again: pass generator=torch.Generator().manual_seed(...)"
+            )
         return {"generator": self._begun, "done": self._done}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ import os
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def find_graphs(
     return str(getattr(dataset, "name", type(dataset).__name__)), dataset, 0
 
 
-def find_labels(graphs: Sequence[Data], folds: int) -> Tensor:
+def find_labels(graphs: Sequence[Data], folds: int, inner_folds: int = 0) -> Tensor:
     """Return the class of each graph, enough of each for the evaluation's folds."""
     missing = sum(data.y is None for data in graphs)
     if missing:
@@ -60,9 +61,11 @@ def find_labels(graphs: Sequence[Data], folds: int) -> Tensor:
             f"{len(graphs)} graphs"
         )
     found = Counter(labels.tolist())
-    if len(found) < 2 or min(found.values()) < folds:
+    # One in each fold, and one in each inner fold of those that are trained on.
+    least = max(folds, ceil(inner_folds * folds / (folds - 1)))
+    if len(found) < 2 or min(found.values()) < least:
         raise ValueError(
-            f"the evaluation needs at least 2 classes of {folds} graphs each, got "
+            f"the evaluation needs at least 2 classes of {least} graphs each, got "
             f"{dict(found)} (class: graphs)"
         )
     return labels

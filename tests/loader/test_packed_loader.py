@@ -233,3 +233,18 @@ def test_a_short_last_batch_joins_the_one_before() -> None:
     assert len(loader) == 2
     with pytest.raises(ValueError, match="batch_size must be at least 2, got 1"):
         PackedLoader(PACKED, 1, min_batch_size=2)
+
+
+def test_an_order_that_cannot_be_found_again_is_not_kept() -> None:
+    with pytest.raises(ValueError, match=r"pass generator=torch\.Generator"):
+        PackedLoader(PACKED, 4, shuffle=True).state_dict()
+
+
+def test_resuming_draws_nothing_from_the_generator_of_torch() -> None:
+    stopped = PackedLoader(PACKED, 4)
+    next(iter(stopped))
+    before = torch.get_rng_state()
+    resumed = PackedLoader(PACKED, 4)
+    resumed.load_state_dict(stopped.state_dict())
+    assert numbers(resumed)[0] == [4, 5, 6, 7]
+    assert torch.equal(torch.get_rng_state(), before)

@@ -256,6 +256,8 @@ def labelled(count: int, classes: int = 2) -> list[Data]:
         (lambda: run([]), "the data set is empty"),
         (lambda: run(labelled(18)), r"2 classes of 10 graphs each, got \{0: 9, 1: 9\}"),
         (lambda: run(labelled(20, 1)), "at least 2 classes"),
+        (lambda: run(labelled(18), folds=2), "2 classes of 10 graphs each"),
+        (lambda: run("synthetic", folds=1), "folds must be at least 2, got 1"),
         (lambda: run([Data(num_nodes=1)] * 20), "20 of 20 graphs have no label y"),
         (lambda: run("NO-SUCH-SET"), "unknown data set 'NO-SUCH-SET'"),
         (lambda: run("synthetic", batch_size=1), "batch_size must be at least 2"),

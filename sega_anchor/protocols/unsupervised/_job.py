@@ -9,7 +9,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from ...distributed import is_main, main_first, rank_identity
-from ...evaluate import Folding
+from ...evaluate import INNER_FOLDS, Folding
 from ...loader import PackedGraphs
 from ...loader.packed_loader import move_if_fits
 from ...nn import AnchorView
@@ -101,7 +101,9 @@ def prepare_job(
         name, graphs, attributes = find_graphs(
             dataset, settings.protocol, settings.root, settings.archives
         )
-    labels = find_labels(graphs, settings.folds) if settings.evaluate_at else None
+    labels = None
+    if settings.evaluate_at:
+        labels = find_labels(graphs, settings.folds, INNER_FOLDS)
     features = feature_transform(seen, settings.protocol, name, attributes)
     leaf_channels = features(graphs[0]).tree_x.size(1)
     view = choose_view(method, anchor, leaf_channels, config)

@@ -6,7 +6,6 @@ what it does not, or cannot, the first compiles itself. It ends with the first.
 """
 
 import multiprocessing
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from joblib import cpu_count
 from numba.core import event
 
 from ..._kernels.jit import entry
@@ -62,10 +62,7 @@ class SecondProcess(event.Listener):
         """Start it, where there is a core for it."""
         if event.data["dispatcher"].__name__ != self.kernel or self.process:
             return
-        cores = os.cpu_count() or 1
-        if hasattr(os, "sched_getaffinity"):
-            cores = len(os.sched_getaffinity(0))
-        if cores < 2 or multiprocessing.parent_process() or not sys.executable:
+        if cpu_count() < 2 or multiprocessing.parent_process() or not sys.executable:
             return
         here = Path(__file__).resolve().parents
         command = [sys.executable, "-c", _PROGRAM, str(here[2]), str(here[1])]
