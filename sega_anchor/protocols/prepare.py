@@ -54,7 +54,7 @@ def find_labels(graphs: Sequence[Data], folds: int, inner_folds: int = 0) -> Ten
             f"{missing} of {len(graphs)} graphs have no label y, which the evaluation "
             "needs: set data.y to the class of each graph"
         )
-    labels = torch.cat([torch.as_tensor(data.y).view(-1) for data in graphs])
+    labels = torch.cat([_label(i, data.y) for i, data in enumerate(graphs)])
     if labels.numel() != len(graphs):
         raise ValueError(
             f"each graph needs exactly one label, got {labels.numel()} labels for "
@@ -69,6 +69,20 @@ def find_labels(graphs: Sequence[Data], folds: int, inner_folds: int = 0) -> Ten
             f"{dict(found)} (class: graphs)"
         )
     return labels
+
+
+def _label(i: int, y: Any) -> Tensor:
+    """Return the label of a graph, which names a class."""
+    try:
+        label = torch.as_tensor(y).view(-1)
+    except (TypeError, ValueError, RuntimeError):
+        label = None
+    if label is None or not bool((label.isfinite() & (label == label.floor())).all()):
+        raise ValueError(
+            f"the label y of graph {i} must be a whole number, its class, got {y!r}: "
+            "number the classes 0, 1, ..."
+        )
+    return label
 
 
 def choose_view(
@@ -144,7 +158,16 @@ def pack(graphs: Sequence[Data]) -> PackedGraphs:
     bare = [data.__copy__() for data in graphs]
     for data in bare:
         data.pop("y", None)
-    return PackedGraphs.of(bare).compact()
+    packed = PackedGraphs.of(bare)
+    for name in {"x", "tree_x"} & packed.fields.keys():
+        wrong = ~packed.fields[name].isfinite().all(dim=1)
+        if wrong.any():
+            row = wrong.nonzero()[0]
+            i = int(torch.searchsorted(packed.ptr["node"], row, right=True)) - 1
+            raise ValueError(
+                f"the features of graph {i} are not finite: replace NaN and infinity"
+            )
+    return packed.compact()
 
 
 def checksum(graphs: Sequence[Data]) -> str:

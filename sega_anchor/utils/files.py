@@ -33,3 +33,18 @@ def file_digest(path: str | Path) -> str:
         raise ValueError(f"there is no file {str(path)!r}")
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def seal(path: Path) -> None:
+    """Write the SHA-256 of a file beside it, for :func:`is_intact`."""
+    write_atomically(_seal_path(path), file_digest(path).encode())
+
+
+def is_intact(path: Path) -> bool:
+    """Return whether a file holds what it held when it was sealed, if it was."""
+    known = _seal_path(path)
+    return not known.is_file() or known.read_bytes() == file_digest(path).encode()
+
+
+def _seal_path(path: Path) -> Path:
+    return path.with_name(f"{path.name}.sha256")

@@ -3,11 +3,13 @@
 import difflib
 import re
 import tempfile
+import warnings
 from pathlib import Path
 
 from torch_geometric.data import InMemoryDataset
 from torch_geometric.datasets import TUDataset
 
+from ...utils.files import is_intact, seal
 from .._files import ARCHIVES, AnyPath, archive_folder, data_root, download
 from ..synthetic import SyntheticCommunities
 from ._archive import extract_archive, is_complete
@@ -76,7 +78,14 @@ def load(
     folder = archive_folder(archives)
     home = data_root(root)
     _prepare(name, home / name, folder)
-    return TUDataset(str(home), name, use_node_attr=use_node_attr)
+    try:
+        return TUDataset(str(home), name, use_node_attr=use_node_attr)
+    except Exception as error:  # torch's reader may raise almost anything
+        folder = home / name / "processed"
+        raise ValueError(
+            f"{str(folder)!r} cannot be read ({type(error).__name__}): delete it, and "
+            "it is made again"
+        ) from error
 
 
 def _prepare(name: str, home: Path, folder: Path | None) -> None:
@@ -96,9 +105,13 @@ def _prepare(name: str, home: Path, folder: Path | None) -> None:
         else:
             extract_archive(archive, name, raw)
     processed = home / "processed" / "data.pt"
-    if not processed.is_file():
+    is_damaged = processed.is_file() and not is_intact(processed)
+    if is_damaged:
+        warnings.warn(f"{processed} is damaged and made again", stacklevel=4)
+    if is_damaged or not processed.is_file():
         # TUDataset's own reader needs far more memory and has no progress bar.
         process_raw(raw, name, processed)
+        seal(processed)
 
 
 def _unknown(name: str, folder: Path | None) -> str:
