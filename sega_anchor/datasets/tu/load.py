@@ -8,7 +8,8 @@ from pathlib import Path
 from torch_geometric.data import InMemoryDataset
 from torch_geometric.datasets import TUDataset
 
-from .._files import ARCHIVES, AnyPath, archive_folder, data_root, download
+from .._files import ARCHIVES, DATA_REMEDY, AnyPath, archive_folder, data_root, download
+from ...utils.files import check_writable
 from ..synthetic import SyntheticCommunities
 from ._archive import extract_archive, is_complete
 from ._raw import process_raw
@@ -60,7 +61,8 @@ def load(
 
     Raises:
         ValueError: if the name is unknown, the archives folder does not exist, the
-            archive is corrupt or incomplete, or the download fails.
+            archive is corrupt or incomplete, the root cannot be written, or the
+            download fails.
 
     Source: Morris et al., "TUDataset" (2020); the paper's appendix C.
 
@@ -90,12 +92,15 @@ def _prepare(name: str, home: Path, folder: Path | None) -> None:
     available = plain and (archive is not None or is_complete(raw, name))
     if name not in TU_NAMES and not available:
         raise ValueError(_unknown(name, folder))
+    processed = home / "processed" / "data.pt"
+    if is_complete(raw, name) and processed.is_file():
+        return
+    check_writable(home, "the data folder", DATA_REMEDY)
     if not is_complete(raw, name):
         if archive is None:
             _fetch(name, raw)
         else:
             extract_archive(archive, name, raw)
-    processed = home / "processed" / "data.pt"
     if not processed.is_file():
         # TUDataset's own reader needs far more memory and has no progress bar.
         process_raw(raw, name, processed)
