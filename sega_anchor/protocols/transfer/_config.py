@@ -16,8 +16,8 @@ class PretrainConfig:
     """How an encoder is pre-trained; published by default.
 
     Args:
-        method: "sega" contrasts the tree of each graph with an augmentation, "graphcl"
-            two augmentations.
+        pretraining: "sega" contrasts the tree of each graph with an augmentation,
+            "graphcl" two augmentations.
         domain: "molecules" (a SMILES file) or "proteins" (a folder of ego-networks).
         epochs: how many; the released loop stops at 99 of them.
         checkpoints: epochs after which the encoder is kept, beside the last.
@@ -39,7 +39,7 @@ class PretrainConfig:
         ValueError: for a value that cannot be used.
     """
 
-    method: PretrainMethod = "sega"
+    pretraining: PretrainMethod = "sega"
     domain: DomainName = "molecules"
     epochs: int = 100
     checkpoints: tuple[int, ...] = (20, 40, 60, 80, 100)
@@ -59,7 +59,7 @@ class PretrainConfig:
 
     def __post_init__(self) -> None:
         """Refuse values before any work starts."""
-        check_choice("method", self.method, PretrainMethod)
+        check_choice("pretraining", self.pretraining, PretrainMethod)
         check_choice("domain", self.domain, DomainName)
         check_batch_size(self.batch_size)
         check_positive(
@@ -73,7 +73,7 @@ class PretrainConfig:
 class PretrainOptions(TypedDict, total=False):
     """The fields of :class:`PretrainConfig` as keyword arguments."""
 
-    method: PretrainMethod
+    pretraining: PretrainMethod
     domain: DomainName
     epochs: int
     checkpoints: tuple[int, ...]

@@ -60,8 +60,10 @@ def _pretrain(
     source: str | Path, folder: Path, config: PretrainConfig, device: str
 ) -> Path:
     log = folder / _ABOUT
-    decisive = identity(config, "checkpoints", "packed", "device")
-    about = {"source": Path(source).name, **decisive, **rank_identity()}
+    decisive = identity(config, "pretraining", "checkpoints", "packed", "device")
+    # In checkpoints the word is "method".
+    about = {"source": Path(source).name, "method": config.pretraining, **decisive}
+    about |= rank_identity()
     _refuse_other(log, about)
     if is_main():
         check_writable(folder)
@@ -110,7 +112,7 @@ def _model(config: PretrainConfig, device: str) -> tuple[Contrast, torch.Generat
     width = config.hidden_channels
     encoder = domain.encoder(width, config.num_layers, 0.0)
     anchor = None
-    if config.method == "sega":
+    if config.pretraining == "sega":
         anchor = domain.anchor(width, config.height, config.tree)
     generator = rank_generator(config.seed, device)
     model = Contrast(
