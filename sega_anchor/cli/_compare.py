@@ -82,7 +82,7 @@ def run(chosen: Namespace) -> dict[str, Any]:
     print(result_table([result for p in pairs for result in (p.baseline, p.anchored)]))
     print(
         f"\nAccuracy in per cent, mean ± standard deviation over "
-        f"{len(seed_numbers(settings.seeds))} seeds of the mean over {settings.folds} "
+        f"{len(seed_numbers(settings.seeds))} seeds\nof the mean over {settings.folds} "
         "folds; p of a two-sided paired t-test over seeds."
     )
     return {"pairs": [pair_json(pair) for pair in pairs]}
