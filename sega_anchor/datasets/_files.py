@@ -13,6 +13,8 @@ from tqdm import tqdm
 
 _DATA = "SEGA_ANCHOR_DATA"
 ARCHIVES = "SEGA_ANCHOR_ARCHIVES"
+#: What to do if the root cannot be written.
+DATA_REMEDY = f"give another one with --root DIR or {_DATA}"
 _TIMEOUT = 30.0  # seconds
 AnyPath = str | os.PathLike[str]
 

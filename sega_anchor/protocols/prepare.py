@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data, InMemoryDataset
+from torch_geometric.data import Data, HeteroData, InMemoryDataset
 from tqdm import tqdm
 
 from ..datasets import load
@@ -19,6 +19,7 @@ from ..loader import PackedGraphs
 from ..nn import AnchorView
 from ..profile import phase
 from ..training import Method
+from ..trees._as_edges import refuse_hetero
 from .features import HonestFeatures, PublishedFeatures
 from .settings import Protocol
 
@@ -41,8 +42,14 @@ def find_graphs(
         )
         attributes = getattr(found, "num_node_attributes", 0) if use_node_attr else 0
         return dataset, found, attributes
+    if isinstance(dataset, Data | HeteroData):
+        raise ValueError(
+            "dataset must be a name or a sequence of labelled graphs, got a single "
+            f"{type(dataset).__name__}: pass a list of Data"
+        )
     if len(dataset) == 0:
         raise ValueError("the data set is empty: give at least one graph of each class")
+    refuse_hetero(dataset[0])
     return str(getattr(dataset, "name", type(dataset).__name__)), dataset, 0
 
 

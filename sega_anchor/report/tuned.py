@@ -98,4 +98,4 @@ def tuned_table(results: Sequence[Tuned], part: str = "test") -> str:
                 *map(str, (chosen, last, best, best.candidates, last.seeds)),
             ]
         )
-    return table(header, rows)
+    return table(header, rows, keys=2)

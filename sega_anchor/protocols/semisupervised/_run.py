@@ -40,7 +40,7 @@ from ..prepare import (
     prepare,
     reset_copy,
 )
-from ..settings import identity
+from ..settings import check_options, check_results, identity, seed_numbers
 from ._config import FEATURES, LABELS, Config, Options
 from ._split import check_label_rate, split
 
@@ -70,10 +70,11 @@ def run(dataset: str | Sequence[Data], **options: Unpack[Options]) -> Tuned:
         >>> run("synthetic", pretraining="sega", **few).by_validation().candidates
         2
     """
+    check_options(options, Config)
     config = Config(**options)
     with process_group(config.device) as device, preserve_rng(device):
         work = _Run(dataset, config, device)
-        for seed in range(config.seeds):
+        for seed in seed_numbers(config.seeds):
             work.finish(seed)
     return work.result()
 
@@ -86,6 +87,7 @@ class _Run:
     ) -> None:
         self.config = config
         self.device = device
+        check_results(config.results)
         with phase("data"):
             name, graphs, attributes = find_graphs(
                 dataset, config.protocol, config.root, config.archives
@@ -142,7 +144,8 @@ class _Run:
 
     def result(self) -> Tuned:
         """Return what all seeds have measured."""
-        seeds = [self.record.seed_entry(seed) for seed in range(self.config.seeds)]
+        numbers = seed_numbers(self.config.seeds)
+        seeds = [self.record.seed_entry(seed) for seed in numbers]
         curves = {
             part: np.array(
                 [
@@ -152,7 +155,10 @@ class _Run:
             )
             for part in seeds[0]["folds"]["0"]
         }
-        history = {i: seed.get("history", []) for i, seed in enumerate(seeds)}
+        history = {
+            number: seed.get("history", [])
+            for number, seed in zip(numbers, seeds, strict=True)
+        }
         return Tuned(self.record.config, curves, history, self.record.path)
 
     def _pretrained(self, seed: int) -> ResGCN:

@@ -25,7 +25,7 @@ from ...training.checkpoint import read_about
 from ...training.finetuning import Curves, Part
 from ...utils import file_digest
 from ..semisupervised import LABELS
-from ..settings import identity
+from ..settings import check_options, check_results, identity, seed_numbers
 from ._config import FinetuneConfig, FinetuneOptions
 from ._data import labelled_graphs
 from ._domains import DOMAINS
@@ -57,10 +57,11 @@ def finetune(
         ValueError: before any training, for data, weights or options that cannot be
             used.
     """
+    check_options(options, FinetuneConfig)
     config = FinetuneConfig(**options)
     with process_group(config.device) as device, preserve_rng(device):
         work = _Run(dataset, checkpoint, config, device)
-        for seed in range(config.seeds):
+        for seed in seed_numbers(config.seeds):
             work.finish(seed)
         return work.result()
 
@@ -75,6 +76,7 @@ class _Run:
         config: FinetuneConfig,
         device: str,
     ) -> None:
+        check_results(config.results)
         self.device = device
         self.config = config
         self.checkpoint = checkpoint
@@ -116,11 +118,13 @@ class _Run:
 
     def result(self) -> Tuned:
         """Return what all seeds have measured."""
-        seeds = [self.record.seed_entry(s)["curves"] for s in range(self.config.seeds)]
+        numbers = seed_numbers(self.config.seeds)
+        seeds = [self.record.seed_entry(seed)["curves"] for seed in numbers]
         curves = {
             part: np.array([[curve[part]] for curve in seeds]) for part in seeds[0]
         }
-        return Tuned(self.record.config, curves, record=self.record.path)
+        history = {seed: [] for seed in numbers}  # nothing is pre-trained here
+        return Tuned(self.record.config, curves, history, self.record.path)
 
     def _state_path(self, seed: int) -> Path | None:
         return self.record.sibling_path(f"seed{seed}.state")

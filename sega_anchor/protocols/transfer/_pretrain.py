@@ -20,8 +20,8 @@ from ...distributed import (
 from ...profile import phase
 from ...training import Contrast, TrainingState, run_pretraining, save_encoder
 from ...training.pretraining import Epoch
-from ...utils import write_atomically
-from ..settings import identity
+from ...utils import check_writable, write_atomically
+from ..settings import check_options, identity
 from ._config import PretrainConfig, PretrainOptions
 from ._data import unlabelled_graphs
 from ._domains import DOMAINS
@@ -50,6 +50,7 @@ def pretrain(
         ValueError: before any training, for data or options that cannot be used, or a
             folder that holds another pre-training.
     """
+    check_options(options, PretrainConfig)
     config = PretrainConfig(**options)
     with process_group(config.device) as device, preserve_rng(device):
         return _pretrain(source, Path(folder), config, device)
@@ -59,9 +60,13 @@ def _pretrain(
     source: str | Path, folder: Path, config: PretrainConfig, device: str
 ) -> Path:
     log = folder / _ABOUT
-    decisive = identity(config, "checkpoints", "packed", "device")
-    about = {"source": Path(source).name, **decisive, **rank_identity()}
+    decisive = identity(config, "pretraining", "checkpoints", "packed", "device")
+    # In checkpoints the word is "method".
+    about = {"source": Path(source).name, "method": config.pretraining, **decisive}
+    about |= rank_identity()
     _refuse_other(log, about)
+    if is_main():
+        check_writable(folder)
     with main_first(), phase("data"):
         graphs = unlabelled_graphs(source, config)
     about["graphs"] = len(graphs)
@@ -107,7 +112,7 @@ def _model(config: PretrainConfig, device: str) -> tuple[Contrast, torch.Generat
     width = config.hidden_channels
     encoder = domain.encoder(width, config.num_layers, 0.0)
     anchor = None
-    if config.method == "sega":
+    if config.pretraining == "sega":
         anchor = domain.anchor(width, config.height, config.tree)
     generator = rank_generator(config.seed, device)
     model = Contrast(

@@ -11,7 +11,7 @@ from ...distributed import broadcast_object, is_main, preserve_rng, process_grou
 from ...nn import AnchorView
 from ...report import Evaluation, Result
 from ...training import Method, MethodConfig, TrainingState
-from ..settings import Options, Settings
+from ..settings import Options, Settings, check_options, seed_numbers
 from ._job import Job, prepare_job
 from ._training import Training
 
@@ -43,7 +43,7 @@ def run(
     with process_group(settings.device) as device, preserve_rng(device):
         job = prepare_job(method, dataset, anchor, config, settings, device)
         embeddings: dict[str, Tensor] = {}
-        for seed in range(settings.seeds):
+        for seed in seed_numbers(settings.seeds):
             embeddings = _finish(job, seed)
     return _result(job, embeddings)
 
@@ -72,7 +72,7 @@ def _finish(job: Job, seed: int) -> dict[str, Tensor]:
 def _result(job: Job, embeddings: dict[str, Tensor]) -> Result:
     """Return what all seeds have measured."""
     evaluations, history = [], {}
-    for seed in range(job.settings.seeds):
+    for seed in seed_numbers(job.settings.seeds):
         known = job.record.seed_entry(seed)
         history[seed] = known["history"]
         for key, scores in known.get("evaluations", {}).items():
@@ -131,6 +131,7 @@ def adapter(method: type[Method[C_contra]], notes: str = "") -> Run[C_contra]:
         config: C_contra | None = None,
         **options: Unpack[Options],
     ) -> Result:
+        check_options(options, Settings, method.config_class)
         chosen = method.config_class() if config is None else config
         return run(method, dataset, anchor, chosen, Settings(**options))
 

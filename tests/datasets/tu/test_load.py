@@ -1,5 +1,6 @@
 import errno
 import os
+import shutil
 import urllib.error
 import urllib.request
 import zipfile
@@ -145,11 +146,13 @@ def test_an_interrupted_extraction_leaves_nothing(
 def test_a_full_disk_leaves_no_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(file: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
+    def replace(old: Path, new: Path) -> None:
+        if new.name == "data.pt":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        shutil.move(old, new)
 
     folder = pack(tmp_path / "zips")
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "replace", replace)
     with pytest.raises(OSError, match="No space left"):
         load("TOY", archives=folder)
     assert not list((tmp_path / "data" / "TOY" / "processed").iterdir())
