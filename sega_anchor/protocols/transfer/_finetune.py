@@ -20,10 +20,18 @@ from ...distributed import (
 from ...evaluate import mean_roc_auc
 from ...profile import phase
 from ...report import Record, Tuned
-from ...training import Classifier, TrainingState, load_encoder, run_finetuning
+from ...training import (
+    Classifier,
+    OnEpoch,
+    TrainingState,
+    load_encoder,
+    run_finetuning,
+)
 from ...training.checkpoint import read_about
 from ...training.finetuning import Curves, Part
 from ...utils import file_digest
+from ...utils.progress import log_line, log_shown
+from ..prepare import announce
 from ..semisupervised import LABELS
 from ..settings import identity
 from ._config import FinetuneConfig, FinetuneOptions
@@ -34,6 +42,8 @@ from ._domains import DOMAINS
 def finetune(
     dataset: str | Path,
     checkpoint: str | Path | None = None,
+    *,
+    on_epoch: OnEpoch | None = None,
     **options: Unpack[FinetuneOptions],
 ) -> Tuned:
     """Fine-tune an encoder with one linear layer; score it by mean ROC-AUC over tasks.
@@ -46,6 +56,10 @@ def finetune(
             labels, or a folder of protein networks.
         checkpoint: weights to begin with, ours or others' of the same architecture;
             None for none: no pre-training.
+        on_epoch: called after each epoch that is trained with one dict of plain numbers
+            and names, such as ``wandb.log``: "phase", "seed", "epoch", "loss",
+            "seconds" and "validation", the best score so far. If it raises, the run
+            stops, and with ``results`` the same call goes on behind that epoch.
         options: fields of :class:`FinetuneConfig`.
 
     Returns:
@@ -58,8 +72,10 @@ def finetune(
             used.
     """
     config = FinetuneConfig(**options)
-    with process_group(config.device) as device, preserve_rng(device):
-        work = _Run(dataset, checkpoint, config, device)
+    with process_group(config.device) as device, preserve_rng(device), log_shown():
+        work = _Run(dataset, checkpoint, config, device, on_epoch)
+        graphs = len(work.data.graphs)
+        announce(work.record, graphs, config.seeds, work.epochs, device)
         for seed in range(config.seeds):
             work.finish(seed)
         return work.result()
@@ -74,8 +90,10 @@ class _Run:
         checkpoint: str | Path | None,
         config: FinetuneConfig,
         device: str,
+        on_epoch: OnEpoch | None,
     ) -> None:
         self.device = device
+        self.on_epoch = on_epoch
         self.config = config
         self.checkpoint = checkpoint
         self.domain = DOMAINS[config.domain]
@@ -108,6 +126,7 @@ class _Run:
         if broadcast_object("curves" in known):
             # A kill may have left it behind.
             TrainingState(self._state_path(seed)).discard()
+            log_line(f"seed {seed}: on record")
         else:
             known["curves"], state = self._tune(seed)
             self.record.save()
@@ -147,7 +166,7 @@ class _Run:
             seed=seed,
             state=self._state_path(seed),
             device=self.device,
-            title=f"Fine-tuning on {data.name}, seed {seed}",
+            on_epoch=self.on_epoch,
         )
 
     def _encoder(self) -> nn.Module:
