@@ -77,6 +77,18 @@ def test_a_run_is_shared_and_written_once(folder: Path) -> None:
     assert content["seeds"]["0"]["complete"]
 
 
+def test_rank_0_is_told_and_stops_all_ranks(folder: Path) -> None:
+    ended, told = said(folder, "stopped")["out"].splitlines()
+    assert ended == "ZeroDivisionError RuntimeError"
+    assert told == "[2] []"  # the first epoch is kept
+
+
+def test_a_run_writes_one_log(folder: Path) -> None:
+    err = said(folder, "run")["err"]
+    assert err.count("JOAOv2 on synthetic: 300 graphs") == 1
+    assert err.count("epoch 2 of 2") == 1
+
+
 def test_batches_too_small_for_the_ranks_are_refused(folder: Path) -> None:
     answer = said(folder, "too small")
     assert answer["status"] == 2

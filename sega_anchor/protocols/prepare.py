@@ -12,14 +12,15 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch_geometric.data import Data, HeteroData, InMemoryDataset
-from tqdm import tqdm
 
 from ..datasets import load
 from ..loader import PackedGraphs
 from ..nn import AnchorView
 from ..profile import phase
+from ..report import Record
 from ..training import Method
 from ..trees._as_edges import refuse_hetero
+from ..utils.progress import log_line, progress_bar
 from .features import HonestFeatures, PublishedFeatures
 from .settings import Protocol
 
@@ -150,7 +151,7 @@ def prepare(
         with phase("trees"):
             graphs = view.transform.map(graphs, threads=threads, cache=cache)
     keep = ("x", "tree_x", "edge_index", "tree_parent", "tree_level", "y")
-    bar = tqdm(graphs, desc="Preparing graphs", disable=None, leave=False)
+    bar = progress_bar(graphs, desc="Preparing graphs")
     prepared = []
     for data in bar:
         done = features(data)
@@ -185,3 +186,15 @@ def checksum(graphs: Sequence[Data]) -> str:
         for part in (data.edge_index, data.x, torch.as_tensor(label)):
             value = zlib.crc32(part.cpu().contiguous().numpy().tobytes(), value)
     return f"{len(graphs)} graphs, crc32 {value:08x}"
+
+
+def announce(
+    record: Record, graphs: int, seeds: Sequence[int], epochs: int, device: str
+) -> None:
+    """Write the first line of a run to the log."""
+    what = f"{record.config['label']} on {record.config['dataset']}"
+    numbers = ", ".join(map(str, seeds))
+    where = "no record" if record.path is None else f"record {record.path}"
+    log_line(
+        f"{what}: {graphs} graphs, seeds {numbers}, epochs {epochs}, {device}, {where}"
+    )

@@ -52,12 +52,14 @@ def _aligned(cells: Sequence[Sequence[str]], width: Sequence[int]) -> str:
 def result_table(results: Sequence[Result]) -> str:
     """Return a table with a row for each result.
 
-    Columns: accuracy chosen on validation folds, accuracy chosen on test folds, number
-    of candidates compared, then every embedding at the last epoch.
+    Columns: accuracy on validation folds, by which to choose; test accuracy chosen on
+    validation folds, to report; that chosen on test folds; number of candidates
+    compared; then every embedding at the last epoch.
     """
     names = sorted({name for r in results for _, name in r.candidates()})
-    header = ["method", "data set", "chosen on validation", "chosen on test"]
-    header += ["compared", *(f"{name}, last epoch" for name in names), "seeds"]
+    header = ["method", "data set", "validation", "chosen on validation"]
+    header += ["chosen on test", "compared"]
+    header += [*(f"{name}, last epoch" for name in names), "seeds"]
     return table(header, [_row(result, names) for result in results], keys=2)
 
 
@@ -67,6 +69,7 @@ def _row(result: Result, names: Sequence[str]) -> list[str]:
     row = [
         str(result.config["label"]),
         str(result.config["dataset"]),
+        str(result.validation),
         str(chosen),
         str(result.by_test()),
         str(chosen.candidates),

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from torch import Tensor
 from torch_geometric.data import Batch, Data
-from tqdm import tqdm
 
+from ..utils.progress import progress_bar
 from ._as_edges import refuse_hetero
 from ._kernels import Floats, Ints
 from .build import read_arrays
@@ -80,7 +80,7 @@ def one_by_one(graphs: Sequence[Data], title: str = "Reading graphs") -> Iterabl
             "batch.to_data_list() for a batch"
         )
     refuse_hetero(graphs)
-    bar: Iterable[Data] = tqdm(graphs, desc=title, delay=1.0, disable=None, leave=False)
+    bar: Iterable[Data] = progress_bar(graphs, desc=title, delay=1.0)
     return bar
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
-from tqdm import tqdm
 
 from ...utils.files import check_writable
+from ...utils.progress import progress_bar
 from .._files import DATA_REMEDY, AnyPath, archive_folder, data_root, download
 from .smiles import as_data, find_smiles_column, molecule_arrays, read_table
 
@@ -205,7 +205,7 @@ def _read(
     tasks: dict[str, int],
 ) -> MoleculeSet:
     smiles, graphs, skipped = [], [], []
-    bar = tqdm(rows, f"Reading {name}", unit=" molecules", leave=False, disable=None)
+    bar = progress_bar(rows, desc=f"Reading {name}", unit=" molecules")
     for number, row in enumerate(bar, start=1):
         y = _labels(path, number, row, tasks)
         text = row[column].strip()
