@@ -115,6 +115,7 @@ def test_records_are_resumed_and_never_mixed(
     # As after a kill: one embedding only half evaluated, the seed not complete.
     seed = content["seeds"]["0"]
     seed["complete"] = False
+    del content["checksum"]
     del seed["evaluations"]["2/GT"]["test"]["9"]
     path.write_text(json.dumps(content))
     calls = []
@@ -152,12 +153,27 @@ def test_without_evaluation_no_labels_are_needed(dataset) -> None:
 def test_an_unreadable_record_is_set_aside(dataset, tmp_path) -> None:
     result = run(dataset, results=tmp_path)
     assert result.record is not None
-    result.record.write_text(result.record.read_text()[:100])
-    assert run(dataset, results=tmp_path).evaluations == result.evaluations
-    assert len(list(tmp_path.glob("*.unreadable"))) == 1
-    (kept,) = tmp_path.glob("*-seed0.safetensors")
-    kept.write_bytes(b"damaged")
-    assert run(dataset, results=tmp_path).embeddings == {}
+    text = result.record.read_text()
+    for damaged in (text[:100], text.replace('"epoch": 1', '"epoch": 7'), "[]"):
+        result.record.write_text(damaged)
+        with pytest.warns(UserWarning, match=r"damaged .* it is now .*\.unreadable"):
+            again = run(dataset, results=tmp_path)
+        assert again.evaluations == result.evaluations
+        assert len(list(tmp_path.glob("*.unreadable"))) == 1
+
+
+@pytest.mark.usefixtures("quick_scores")
+@pytest.mark.parametrize("name", ["seed0", "seed0-weights"])
+def test_damaged_files_of_a_record_are_made_again(name: str, dataset, tmp_path) -> None:
+    result = run(dataset, results=tmp_path)
+    (path,) = tmp_path.glob(f"*-{name}.safetensors")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + b"?")  # a number
+    with pytest.warns(UserWarning, match="is damaged: training again"):
+        again = run(dataset, results=tmp_path)
+    assert path.read_bytes() == whole
+    assert again.evaluations == result.evaluations
+    assert torch.equal(again.embeddings["G"], result.embeddings["G"])
 
 
 def test_the_anchor_is_the_only_difference(dataset) -> None:

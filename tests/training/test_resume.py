@@ -170,7 +170,7 @@ def test_weights_are_kept_with_their_configuration(dataset, tmp_path) -> None:
     assert result.embeddings["GT"].shape == (45, 2 * method.encoder.out_channels)
 
 
-@pytest.mark.parametrize("moment", ["save_embeddings", "save"])
+@pytest.mark.parametrize("moment", ["finish", "save"])
 def test_a_kill_at_the_write_of_the_record_costs_no_training(
     moment: str, dataset, tmp_path, monkeypatch
 ) -> None:
@@ -204,10 +204,27 @@ def test_a_state_that_outlives_the_record_keeps_its_evaluations(
     (record,) = tmp_path.glob("*.json")
     if damage == "lost":
         record.unlink()
+        again = run(dataset, "graphcl", True, tmp_path, **options)
     else:
         record.write_text(record.read_text()[:200])
-    again = run(dataset, "graphcl", True, tmp_path, **options)
+        with pytest.warns(UserWarning, match=r"it is now .*\.unreadable"):
+            again = run(dataset, "graphcl", True, tmp_path, **options)
     assert len(made) == 10 + 1 + 2
     assert told(again) == told(whole)
     assert len(again.candidates()) == 9
     assert run(dataset, "graphcl", True, tmp_path, **options).evaluations
+
+
+def test_a_state_with_a_flipped_bit_is_not_used(dataset, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(state, "EVERY", 0.0)
+    whole = run(dataset, "graphcl", True, None)
+    interrupt(monkeypatch, after=10)
+    with pytest.raises(KeyboardInterrupt):
+        run(dataset, "graphcl", True, tmp_path)
+    for path in tmp_path.glob("*.state*"):
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1  # a weight
+        path.write_bytes(content)
+    with pytest.warns(UserWarning, match="it is damaged"):
+        again = run(dataset, "graphcl", True, tmp_path)
+    assert told(again) == told(whole)

@@ -29,6 +29,7 @@ from ...training import OnEpoch, TrainingState, run_finetuning, run_pretraining
 from ...training.checkpoint import load_encoder, save_encoder
 from ...training.contrast import Contrast
 from ...training.finetuning import Classifier, Curves, Part
+from ...utils.locks import one_at_a_time
 from ...utils.progress import log_line, log_shown, progress_bar
 from ..features import feature_transform
 from ..prepare import (
@@ -144,6 +145,11 @@ class _Run:
 
     def finish(self, seed: int) -> None:
         """Do what is not on record yet for a seed."""
+        with one_at_a_time(self.record.sibling_path(f"seed{seed}.state")):
+            self.record.refresh()
+            self._finish(seed)
+
+    def _finish(self, seed: int) -> None:
         known = self.record.seed_entry(seed)
         folds = known.setdefault("folds", {})
         every = range(self.config.folds)
