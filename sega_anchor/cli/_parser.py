@@ -24,8 +24,8 @@ class Parser(ArgumentParser):
         super().__init__(allow_abbrev=False, **options)
 
     @override
-    def format_help(self) -> str:
-        return _plain(super().format_help())
+    def format_help(self, *args: Any, **options: Any) -> str:
+        return _plain(super().format_help(*args, **options))
 
     @override
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:

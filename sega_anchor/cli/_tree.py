@@ -152,9 +152,7 @@ def _write_tree(
     write_atomically(path, text.encode())
 
 
-def _plain(
-    tree: CodingTree, names: list[str], facts: dict[str, Any]
-) -> dict[str, Any]:
+def _plain(tree: CodingTree, names: list[str], facts: dict[str, Any]) -> dict[str, Any]:
     """Return the tree and what was measured, as JSON knows them."""
     arrays = {"parent": tree.parent.tolist(), "level": tree.level.tolist()}
     return {**facts, "names": names, **arrays}

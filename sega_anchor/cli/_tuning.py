@@ -98,8 +98,8 @@ def _print(result: Tuned, what: str) -> dict[str, Any]:
 
     print(tuned_table([result]))
     print(
-        f"\n{what} in per cent, mean ± standard deviation over seeds; the epoch\nchosen "
-        "on validation is the number to believe."
+        f"\n{what} in per cent, mean ± standard deviation over seeds; the "
+        "epoch\nchosen on validation is the number to believe."
     )
     if result.record is not None:
         print(f"Record: {result.record}")

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from .result import Result
 
-
 #: Characters in a line; a wider table is folded.
 _WIDTH = 100
 

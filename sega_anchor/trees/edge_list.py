@@ -27,7 +27,9 @@ _ENDS = re.compile(
     rb"(?:source|src|from|start|head|node_?1|id_?1|from_?node(?:_?id)?)[,\t]"
     rb"(?:target|tgt|dst|to|end|tail|node_?2|id_?2|to_?node(?:_?id)?)(?:[,\t][^,\t]+)?"
 )
-_WEIGHTED = re.compile(rb"[^,\t]+[,\t][^,\t]+[,\t](?:weights?|edge_?weight|value|score)")
+_WEIGHTED = re.compile(
+    rb"[^,\t]+[,\t][^,\t]+[,\t](?:weights?|edge_?weight|value|score)"
+)
 _INTEGER = re.compile("-?[0-9]{1,1000}")
 
 

@@ -66,6 +66,8 @@ def warn_caller(message: str) -> None:
     torch calls modules through a changing number of functions of its own.
     """
     level, frame = 1, sys._getframe()
-    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _BETWEEN:
+    while (
+        frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _BETWEEN
+    ):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, stacklevel=level)

@@ -88,7 +88,9 @@ def test_both_methods_see_the_same_molecules_in_the_same_order(
 
     monkeypatch.setattr(Contrast, "step", spy)
     for method in seen:
-        transfer.pretrain(smiles_file, tmp_path / method, pretraining=method, **PRETRAIN)
+        transfer.pretrain(
+            smiles_file, tmp_path / method, pretraining=method, **PRETRAIN
+        )
     assert len(seen["sega"]) == 2 * 4
     pairs = zip(seen["sega"], seen["graphcl"], strict=True)
     assert all(torch.equal(a, b) for a, b in pairs)

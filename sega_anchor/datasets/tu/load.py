@@ -8,8 +8,8 @@ from pathlib import Path
 from torch_geometric.data import InMemoryDataset
 from torch_geometric.datasets import TUDataset
 
-from .._files import ARCHIVES, DATA_REMEDY, AnyPath, archive_folder, data_root, download
 from ...utils.files import check_writable
+from .._files import ARCHIVES, DATA_REMEDY, AnyPath, archive_folder, data_root, download
 from ..synthetic import SyntheticCommunities
 from ._archive import extract_archive, is_complete
 from ._raw import process_raw

@@ -123,8 +123,12 @@ class _Run:
         curves = {
             part: np.array([[curve[part]] for curve in seeds]) for part in seeds[0]
         }
-        history = {seed: [] for seed in numbers}  # nothing is pre-trained here
-        return Tuned(self.record.config, curves, history, self.record.path)
+        return Tuned(
+            self.record.config,
+            curves,
+            {seed: [] for seed in numbers},  # nothing is pre-trained here
+            self.record.path,
+        )
 
     def _state_path(self, seed: int) -> Path | None:
         return self.record.sibling_path(f"seed{seed}.state")
