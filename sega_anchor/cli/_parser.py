@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from jsonargparse import ActionConfigFile, ArgumentParser
+from jsonargparse import ArgumentParser
 from typing_extensions import override
 
 #: Options that take several words, and what a word of each looks like.
@@ -40,7 +40,7 @@ class Parser(ArgumentParser):
 def add_common(parser: ArgumentParser) -> None:
     """Add what all commands with a result take: ``--config`` and ``--json``."""
     parser.add_argument(
-        "--config", action=ActionConfigFile, help="YAML file of arguments by name"
+        "--config", action="config", help="YAML file of arguments by name"
     )
     parser.add_argument(
         "--json",

@@ -111,6 +111,46 @@ def test_a_disk_that_fills_costs_nothing_that_was_finished(
             assert scores["test"].items() <= measured(whole)[seed][key]["test"].items()
 
 
+def test_a_data_set_that_fills_the_disk_is_one_line(
+    tmp_path: Path, monkeypatch, capsys
+) -> None:
+    raw = tmp_path / "TOY" / "raw"
+    raw.mkdir(parents=True)
+    tables = {"A": "1, 2\n", "graph_indicator": "1\n1\n", "graph_labels": "1\n"}
+    for name, text in tables.items():
+        (raw / f"TOY_{name}.txt").write_text(text)
+
+    def full(*_: object) -> None:  # as torch says it
+        raise RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos")
+
+    monkeypatch.setattr(torch, "save", full)
+    words = ["run", "graphcl", "TOY", "--root", str(tmp_path), "--results", "null"]
+    assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "data.pt; is the disk full?" in line
+    assert not list(tmp_path.rglob("data.pt"))
+
+
+def test_trees_beside_a_data_set_are_not_kept_where_nobody_can_write(
+    quick_scores, full_disk, tmp_path: Path, monkeypatch
+) -> None:
+    """Nobody has asked for them: a full disk must not stop the run."""
+    raw = tmp_path / "TOY" / "raw"
+    raw.mkdir(parents=True)
+    tables = {
+        "A": "".join(f"{2 * i + 1}, {2 * i + 2}\n" for i in range(40)),
+        "graph_indicator": "".join(f"{i + 1}\n{i + 1}\n" for i in range(40)),
+        "graph_labels": "0\n1\n" * 20,
+    }
+    for name, text in tables.items():
+        (raw / f"TOY_{name}.txt").write_text(text)
+    load("TOY", root=tmp_path)
+    full_disk(0)
+    options = {"epochs": 1, "evaluate_at": (1,), "seeds": 1, "root": str(tmp_path)}
+    assert graphcl.run("TOY", anchor=True, **options).accuracy.seeds == 1
+    assert not (tmp_path / "TOY" / "trees").exists()
+
+
 @pytest.mark.parametrize(("after", "names"), [(2, []), (3, ["tree.tsv"])])
 def test_a_full_disk_leaves_no_half_of_a_tree_or_picture(
     after: int, names: list[str], tmp_path: Path, capsys, full_disk

@@ -159,7 +159,9 @@ def test_pretrain_and_finetune_print_json(tmp_path: Path, capsys) -> None:
         "--pretraining",
         "graphcl",
     ]
-    found = one_run([*pretrain, "--checkpoints", "1", "--jobs", "1"], capsys)
+    pretrain += ["--checkpoints", "1", "--jobs", "1", "--seeds", "[3]"]
+    found = one_run(pretrain, capsys)
+    assert found["config"]["seed"] == 3
     assert found["checkpoint"] == str(folder / "epoch002.safetensors")
     assert (folder / "epoch001.safetensors").exists()  # --checkpoints 1
     assert len(found["history"]) == 2

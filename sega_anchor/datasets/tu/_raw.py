@@ -32,12 +32,18 @@ def process_raw(raw: Path, name: str, target: Path) -> None:
 
     Raises:
         ValueError: if a file is not a table of numbers or the files disagree.
+        OSError: if the file cannot be written.
     """
     data, slices, sizes = read_raw(raw, name)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".data-", dir=target.parent) as temporary:
         fresh = Path(temporary, "data.pt")
-        torch.save((data.to_dict(), slices, sizes, Data), fresh)
+        try:
+            torch.save((data.to_dict(), slices, sizes, Data), fresh)
+        except RuntimeError as error:  # torch's words for it do not name the disk
+            raise OSError(
+                f"cannot write {target}; is the disk full? ({error})"
+            ) from error
         os.replace(fresh, target)
 
 
