@@ -1,7 +1,6 @@
 """From a data set to graphs ready to train on, refused early if they are not."""
 
 import copy
-import os
 import zlib
 from collections import Counter
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from ..profile import phase
 from ..report import Record
 from ..training import Method
 from ..trees._as_edges import refuse_hetero
+from ..utils import check_writable
 from ..utils.progress import log_line, progress_bar
 from .features import HonestFeatures, PublishedFeatures
 from .settings import Protocol
@@ -133,9 +133,13 @@ def find_cache(dataset: str | Sequence[Data], graphs: Sequence[Data]) -> Path | 
     if not isinstance(dataset, str) or not isinstance(graphs, InMemoryDataset):
         return None
     folder = Path(graphs.processed_dir).with_name("trees")
-    # Neither is there for a set without files; both may be another user's.
-    place = folder if folder.exists() else folder.parent
-    return folder if os.access(place, os.W_OK) else None
+    if not folder.parent.exists():  # a set without files
+        return None
+    try:  # it may be another user's, or its disk full
+        check_writable(folder)
+    except ValueError:
+        return None
+    return folder
 
 
 def prepare(

@@ -5,7 +5,7 @@ from typing import Any, get_type_hints
 
 import pytest
 import torch
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from adapters import graphcl
 from sega_anchor import AnchorView, NTXent
@@ -258,6 +258,14 @@ def test_options_name_the_fields_of_settings() -> None:
     }
 
 
+def test_seeds_may_be_listed(quick_scores) -> None:
+    two = run("synthetic", seeds=2)
+    one = run("synthetic", seeds=[1])
+    assert list(one.history) == [1]
+    assert one.accuracy.values == two.accuracy.values[1:]
+    assert torch.equal(one.embeddings["G"], two.embeddings["G"])
+
+
 def labelled(count: int, classes: int = 2, **last: Any) -> list[Data]:
     """Edges with classes in turn; the last graph has other attributes, too."""
     edge_index = torch.tensor([[0, 1], [1, 0]])
@@ -296,6 +304,20 @@ def labelled(count: int, classes: int = 2, **last: Any) -> list[Data]:
         (lambda: run("synthetic", degree="all"), "degree must be"),
         (lambda: run("synthetic", evaluate_at=(3,)), "epochs from 1 to 2, got"),
         (lambda: run("synthetic", seeds=0), "seeds must be at least 1, got 0"),
+        (lambda: run("synthetic", seeds=[]), "seeds must be a count or a list"),
+        (lambda: run("synthetic", seeds=[1, 1]), r"different seeds.* got \[1, 1\]"),
+        (lambda: run("synthetic", seeds=2.5), "seeds must be a count .* got 2.5"),
+        (
+            lambda: run("synthetic", temperature=0.5),
+            r"use config=Config\(temperature=0.5\)",
+        ),
+        (lambda: run("synthetic", epoch=5), "no option 'epoch'; did you mean 'epochs'"),
+        (lambda: run("synthetic", ancor=True), "did you mean 'anchor'"),
+        (lambda: run("synthetic", tempertaure=1), "did you mean 'temperature'"),
+        (lambda: run("synthetic", zzz=1), "no option 'zzz'; known: protocol, labels"),
+        (lambda: run([HeteroData()] * 20), "got a HeteroData.*to_homogeneous"),
+        (lambda: run(HeteroData()), "got a single HeteroData"),
+        (lambda: run(Data()), "got a single Data"),
         (lambda: run("synthetic", max_degree=-1), "max_degree must not be negative"),
         (lambda: run("synthetic", device="gpu7"), "device must be a name .* 'gpu7'"),
         (lambda: graphcl.Config(height=1), "height must be an integer"),

@@ -83,9 +83,9 @@ def _pretrain(
 ) -> Path:
     log = folder / _ABOUT
     decisive = identity(config, "pretraining", "checkpoints", "packed", "device")
-    # In checkpoints the word is "method".
+    # The words of checkpoints; what they say must not depend on how it was asked for.
     about = {"source": Path(source).name, "method": config.pretraining, **decisive}
-    about |= rank_identity()
+    about |= {"seed": config.seed, **rank_identity()}
     _refuse_other(log, about)
     if is_main():
         check_writable(folder)
