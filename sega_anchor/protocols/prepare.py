@@ -19,7 +19,7 @@ from ..nn import AnchorView
 from ..profile import phase
 from ..report import Record
 from ..training import Method
-from ..utils.progress import log_line, progress_bar
+from ..utils.progress import ProgressCounter, log_line
 from .features import HonestFeatures, PublishedFeatures
 from .settings import Protocol
 
@@ -130,13 +130,14 @@ def prepare(
         with phase("trees"):
             graphs = view.transform.map(graphs, threads=threads, cache=cache)
     keep = ("x", "tree_x", "edge_index", "tree_parent", "tree_level", "y")
-    bar = progress_bar(graphs, desc="Preparing graphs")
     prepared = []
-    for data in bar:
-        done = features(data)
-        if view is None:
-            del done["tree_x"]
-        prepared.append(Data.from_dict({k: done[k] for k in keep if k in done}))
+    with ProgressCounter("Preparing graphs", len(graphs), last=False) as counter:
+        for data in graphs:
+            done = features(data)
+            if view is None:
+                del done["tree_x"]
+            prepared.append(Data.from_dict({k: done[k] for k in keep if k in done}))
+            counter.update()
     return prepared
 
 
