@@ -159,7 +159,9 @@ def checksum(graphs: Sequence[Data]) -> str:
     return f"{len(graphs)} graphs, crc32 {value:08x}"
 
 
-def announce(record: Record, graphs: int, seeds: int, epochs: int, device: str) -> None:
+def announce(
+    record: Record, graphs: int, seeds: int, epochs: int | str, device: str
+) -> None:
     """Write the first line of a run to the log."""
     what = f"{record.config['label']} on {record.config['dataset']}"
     where = "no record" if record.path is None else f"record {record.path}"

@@ -127,8 +127,20 @@ def test_few_labels_write_to_the_log(dataset, caplog) -> None:
     caplog.set_level(logging.INFO, logger="sega_anchor")
     semisupervised.run(dataset, **FEW)
     said = "\n".join(caplog.messages)
-    assert "SEGA on SyntheticCommunities: 45 graphs, seeds 1, epochs 5, cpu" in said
+    assert "SEGA on SyntheticCommunities: 45 graphs, seeds 1, epochs 2 + 3, cpu" in said
     assert "pre-training, seed 0, epoch 2 of 2: loss" in said
     for fold in range(3):
         assert f"fine-tuning, seed 0, fold {fold}, epoch 3 of 3: loss" in said
     assert said.count("validation") == said.count(", test ") == 3
+
+
+def test_what_takes_long_writes_lines_meanwhile(dataset, caplog, monkeypatch) -> None:
+    caplog.set_level(logging.INFO, logger="sega_anchor")
+    monkeypatch.setattr("sega_anchor.utils.progress.EVERY", 0.0)  # always a minute
+    graphcl.run(dataset, anchor=True, seeds=1, **SHORT)
+    for said in (
+        "Preparing graphs: 20 of 45",
+        "Evaluating: 7 of 30",
+        "training, seed 0, epoch 3 of 4: loss",
+    ):
+        assert said in "\n".join(caplog.messages)

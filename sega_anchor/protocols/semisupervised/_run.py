@@ -84,7 +84,8 @@ def run(
     config = Config(**options)
     with process_group(config.device) as device, preserve_rng(device), log_shown():
         work = _Run(dataset, config, device, on_epoch)
-        epochs = config.pretrain_epochs * (config.pretraining != "none") + config.epochs
+        before = 0 if config.pretraining == "none" else config.pretrain_epochs
+        epochs = f"{before} + {config.epochs}"
         announce(work.record, len(work.graphs), config.seeds, epochs, device)
         for seed in range(config.seeds):
             work.finish(seed)
@@ -157,6 +158,7 @@ class _Run:
                 self.record.save()
                 state.discard()
         else:
+            TrainingState(self.record.sibling_path(f"seed{seed}.state")).discard()
             log_line(f"seed {seed}: on record")
         known.update(broadcast_object(known))
 
