@@ -2,6 +2,7 @@
 
 import importlib
 import itertools
+import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -211,3 +212,22 @@ def test_a_state_that_outlives_the_record_keeps_its_evaluations(
     assert told(again) == told(whole)
     assert len(again.candidates()) == 9
     assert run(dataset, "graphcl", True, tmp_path, **options).evaluations
+
+
+def test_a_run_of_more_seeds_meanwhile_loses_none(
+    dataset, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(state, "EVERY", 0.0)
+
+    def meanwhile(numbers: dict[str, Any]) -> None:
+        if numbers["epoch"] == 3:
+            run(dataset, "graphcl", True, tmp_path, seeds=3)
+
+    whole = run(dataset, "graphcl", True, None)
+    one = run(dataset, "graphcl", True, tmp_path, on_epoch=meanwhile)
+    assert told(one) == told(whole)
+    (record,) = tmp_path.glob("*.json")
+    seeds = json.loads(record.read_text())["seeds"]
+    assert sorted(seeds) == ["0", "1", "2"]
+    assert all(seed["complete"] for seed in seeds.values())
+    assert not list(tmp_path.glob("*.state*"))
