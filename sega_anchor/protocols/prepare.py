@@ -20,7 +20,7 @@ from ..report import Record
 from ..training import Method
 from ..trees._as_edges import refuse_hetero
 from ..utils import check_writable
-from ..utils.progress import log_line, progress_bar
+from ..utils.progress import ProgressCounter, log_line
 from .features import HonestFeatures, PublishedFeatures
 from .settings import Protocol
 
@@ -155,13 +155,14 @@ def prepare(
         with phase("trees"):
             graphs = view.transform.map(graphs, threads=threads, cache=cache)
     keep = ("x", "tree_x", "edge_index", "tree_parent", "tree_level", "y")
-    bar = progress_bar(graphs, desc="Preparing graphs")
     prepared = []
-    for data in bar:
-        done = features(data)
-        if view is None:
-            del done["tree_x"]
-        prepared.append(Data.from_dict({k: done[k] for k in keep if k in done}))
+    with ProgressCounter("Preparing graphs", len(graphs), last=False) as counter:
+        for data in graphs:
+            done = features(data)
+            if view is None:
+                del done["tree_x"]
+            prepared.append(Data.from_dict({k: done[k] for k in keep if k in done}))
+            counter.update()
     return prepared
 
 
@@ -193,7 +194,11 @@ def checksum(graphs: Sequence[Data]) -> str:
 
 
 def announce(
-    record: Record, graphs: int, seeds: Sequence[int], epochs: int, device: str
+    record: Record,
+    graphs: int,
+    seeds: Sequence[int],
+    epochs: int | str,
+    device: str,
 ) -> None:
     """Write the first line of a run to the log."""
     what = f"{record.config['label']} on {record.config['dataset']}"

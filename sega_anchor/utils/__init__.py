@@ -1,4 +1,4 @@
-"""Helpers for all folders: sums, files and checks."""
+"""Helpers for all folders: sums, files, checks, and how far work has come."""
 
 from .checks import check_at_least as check_at_least
 from .checks import check_choice as check_choice

@@ -87,7 +87,8 @@ def run(
     seeds = seed_numbers(config.seeds)
     with process_group(config.device) as device, preserve_rng(device), log_shown():
         work = _Run(dataset, config, device, on_epoch)
-        epochs = config.pretrain_epochs * (config.pretraining != "none") + config.epochs
+        before = 0 if config.pretraining == "none" else config.pretrain_epochs
+        epochs = f"{before} + {config.epochs}"
         announce(work.record, len(work.graphs), seeds, epochs, device)
         for seed in seeds:
             work.finish(seed)
@@ -166,6 +167,7 @@ class _Run:
                 self.record.save()
                 state.discard()
         else:
+            TrainingState(self.record.sibling_path(f"seed{seed}.state")).discard()
             log_line(f"seed {seed}: on record")
         known.update(broadcast_object(known))
 
