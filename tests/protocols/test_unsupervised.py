@@ -1,4 +1,5 @@
 import dataclasses
+import importlib
 import json
 import math
 from typing import Any, get_type_hints
@@ -334,3 +335,18 @@ def labelled(count: int, classes: int = 2, **last: Any) -> list[Data]:
 def test_bad_input_is_refused_before_training(make, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("name", ["graphcl", "joao", "adgcl", "autogcl", "rgcl"])
+def test_a_training_that_diverges_stops_at_its_epoch(name: str) -> None:
+    module = importlib.import_module(f"adapters.{name}")
+    epochs: list[int] = []
+    options = {**SHORT, "epochs": 5, "evaluate_at": (5,)}
+    with pytest.raises(ValueError, match="diverged, lower the learning rate"):
+        module.run(
+            "synthetic",
+            config=module.Config(lr=1e30),
+            on_epoch=lambda told: epochs.append(told["epoch"]),
+            **options,
+        )
+    assert len(epochs) < 2
