@@ -85,8 +85,8 @@ class Tuned:
 
 def tuned_table(results: Sequence[Tuned], part: str = "test") -> str:
     """Return a table of the ways to choose an epoch, a row for each result."""
-    header = ["pre-training", "data set", "chosen on validation", "last epoch"]
-    header += ["chosen on test", "epochs", "seeds"]
+    header = ["pre-training", "data set", "by validation", "last epoch"]
+    header += ["by test", "epochs", "seeds"]
     rows = []
     for result in results:
         last, best = result.last(part), result.by_test(part)
