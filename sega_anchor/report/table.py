@@ -52,7 +52,7 @@ def _aligned(cells: Sequence[Sequence[str]], width: Sequence[int]) -> str:
 def result_table(results: Sequence[Result]) -> str:
     """Return a table with a row for each result.
 
-    Columns: accuracy chosen by validation folds, accuracy chosen by test folds, number
+    Columns: accuracy chosen on validation folds, accuracy chosen on test folds, number
     of candidates compared, then every embedding at the last epoch.
     """
     names = sorted({name for r in results for _, name in r.candidates()})
