@@ -1,10 +1,12 @@
-"""Helpers for all folders: sums, files and checks."""
+"""Helpers for all folders: sums, precision, files and checks."""
 
 from .checks import check_at_least as check_at_least
 from .checks import check_choice as check_choice
 from .checks import check_positive as check_positive
 from .files import file_digest as file_digest
 from .files import write_atomically as write_atomically
+from .precision import widen as widen
+from .precision import without_autocast as without_autocast
 from .scatter import num_graphs as num_graphs
 from .scatter import pool as pool
 from .scatter import prefix_sum as prefix_sum
