@@ -18,7 +18,7 @@ import torch
 from sega_anchor.cli import main
 from sega_anchor.distributed import is_main, process_group
 from sega_anchor.loader import PackedLoader
-from tests.helpers import fixed_views
+from tests.helpers import fixed_views, norms
 from tests.helpers.paths import EXAMPLES
 from tests.helpers.scores import SVM_SCORES, quick_scores
 
@@ -43,6 +43,13 @@ def measure() -> None:
         torch.save(found, "found.pt")
 
 
+def normalise() -> None:
+    """Train every kind of BatchNorm on this rank's rows."""
+    found = {name: norms.measured(case) for name, case in norms.CASES.items()}
+    if is_main():
+        torch.save(found, "norms.pt")
+
+
 def example() -> int:
     """Run the example's loop."""
     sys.argv = ["several_processes"]
@@ -63,6 +70,7 @@ def keep(name: str, work: Callable[[], int]) -> None:
 if __name__ == "__main__":
     with process_group("cpu"), patch(SVM_SCORES, quick_scores):
         measure()
+        normalise()
         keep("example", example)
         for command, words in COMMANDS.items():
             keep(command, partial(main, words.split()))
