@@ -23,8 +23,8 @@ ROOMS = {
     "trees/_kernels": "_kernels",
     # tools that serve any room
     "profile": "",
-    "utils": "_kernels",
     "distributed": "",
+    "utils": "_kernels distributed",
     # graph -> coding tree; draws itself too
     "trees": "trees/_kernels _kernels utils",
     "trees/draw": "trees utils",

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from adapters import graphcl
 from sega_anchor.protocols import semisupervised, transfer
 from tests.helpers.paths import EXAMPLES
 
@@ -68,3 +69,15 @@ def test_transfer(example, tmp_path: Path, monkeypatch) -> None:
     table = example("transfer_molecules", "all.smi", "fluor.csv")
     assert table.count("fluor") == 2
     assert "SEGA" in table
+
+
+def test_tuning_looks_at_the_test_folds_once(example, tmp_path, monkeypatch) -> None:
+    pytest.importorskip("optuna").logging.set_verbosity(40)
+    short = {"seeds": 1, "epochs": 2, "evaluate_at": (1, 2)}
+    shorten(monkeypatch, graphcl, "run", short)
+    out = example("tune_with_optuna", "2")
+    found = dict(line.split(": ", 1) for line in out.splitlines())
+    assert "temperature" in found["Chosen"] and "height" in found["Chosen"]
+    assert 0 < float(found["Test"].split()[0]) <= 100
+    assert len(list((tmp_path / "results").glob("*.json"))) == 2
+    assert example("tune_with_optuna", "2") == out  # the same two trials, read

@@ -16,7 +16,7 @@ from sega_anchor.backbones import GIN, projection_head
 from sega_anchor.distributed import all_gather_object, broadcast_object, gather
 from sega_anchor.protocols import Options, unsupervised
 from sega_anchor.report import Result
-from sega_anchor.training import Batches, FeatureSpec, Method, Published
+from sega_anchor.training import Batches, FeatureSpec, Method, OnEpoch, Published
 
 from .config import Config, Version
 from .distribution import updated
@@ -192,6 +192,7 @@ def run(
     anchor: AnchorView | bool | None = None,
     version: Version | None = None,
     config: Config = Config(),
+    on_epoch: OnEpoch | None = None,
     **options: Unpack[Options],
 ) -> Result:
     """Train JOAO or JOAOv2, with or without an anchor, without labels and evaluate it.
@@ -202,10 +203,12 @@ def run(
             view; the loss is the method's own.
         version: 1 or 2, shorthand for ``config.version``.
         config: hyper-parameters of the method.
+        on_epoch: called after each epoch, as in ``graphcl.run``.
         options: fields of :class:`~sega_anchor.protocols.Settings`.
 
     Returns:
-        Accuracies (``result.accuracy``), embeddings, history and configuration.
+        Accuracies (``result.validation`` to choose by, ``result.accuracy`` to report),
+        embeddings, history and configuration.
 
     Raises:
         ValueError: before any training, for data or settings that cannot be used.
@@ -217,4 +220,4 @@ def run(
     """
     if version is not None:
         config = replace(config, version=version)
-    return _run(dataset, anchor=anchor, config=config, **options)
+    return _run(dataset, anchor=anchor, config=config, on_epoch=on_epoch, **options)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import http.client
 import os
-import shutil
 import urllib.request
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
-from tqdm import tqdm
+from ..utils.progress import progress_bar
 
 _DATA = "SEGA_ANCHOR_DATA"
 ARCHIVES = "SEGA_ANCHOR_ARCHIVES"
+#: What to do if the root cannot be written.
+DATA_REMEDY = f"give another one with --root DIR or {_DATA}"
 _TIMEOUT = 30.0  # seconds
+_PART = 1 << 16  # bytes at once
 AnyPath = str | os.PathLike[str]
 
 
@@ -65,28 +67,16 @@ def download(name: str, url: str, target: Path, variable: str = ARCHIVES) -> Non
         ) from error
 
 
-def byte_bar(title: str, total: int, delay: float = 0.0) -> tqdm[NoReturn]:
+def byte_bar(title: str, total: int | None, delay: float = 0.0) -> Any:
     """Return a progress bar that counts bytes."""
-    return tqdm(
-        desc=title,
-        total=total,
-        unit="B",
-        unit_scale=True,
-        leave=False,
-        delay=delay,
-        disable=None,
-    )
+    return progress_bar(desc=title, total=total, unit="B", unit_scale=True, delay=delay)
 
 
 def _fetch(url: str, target: Path) -> None:
     with urllib.request.urlopen(url, timeout=_TIMEOUT) as reply:
-        bar = tqdm.wrapattr(
-            reply,
-            "read",
-            total=int(reply.headers.get("Content-Length") or 0) or None,
-            desc=f"Downloading {target.name}",
-            leave=False,
-            disable=None,
-        )
-        with bar as source, target.open("wb") as file:
-            shutil.copyfileobj(source, file)
+        total = int(reply.headers.get("Content-Length") or 0) or None
+        bar = byte_bar(f"Downloading {target.name}", total)
+        with bar, target.open("wb") as file:
+            while part := reply.read(_PART):
+                file.write(part)
+                bar.update(len(part))

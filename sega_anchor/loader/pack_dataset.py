@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from torch.utils.data import DataLoader
 from torch_geometric.data import Dataset, OnDiskDataset
-from tqdm import tqdm
 
+from ..utils.progress import Pace, log_line, log_shown, progress_bar
 from .on_disk import PackedWriter, open_packed
 from .packed_graphs import PackedGraphs
 
@@ -63,10 +63,8 @@ def pack_dataset(
     }
     writer = PackedWriter(folder, about)
     done = int(writer.place.get("done", 0))
-    bar = tqdm(
-        total=len(dataset), initial=done, desc="Packing", disable=None, leave=False
-    )
-    with bar:
+    total, pace = len(dataset), Pace()
+    with log_shown(), progress_bar(total=total, initial=done, desc="Packing") as bar:
         # PyG's loader takes a slice of an OnDiskDataset for the whole.
         numbers: Any = range(done, len(dataset))
         read = partial(_read, dataset)
@@ -74,6 +72,8 @@ def pack_dataset(
             done += len(packed)
             writer.append(packed, done=done)
             bar.update(len(packed))
+            if pace.is_due(last=done == total):
+                log_line(f"packing: {done} of {total} graphs in {folder}")
     writer.finish()
     return open_packed(folder)
 

@@ -1,16 +1,16 @@
 """AnchorView: tree transform, tree encoder and loss hook, joined."""
 
-import warnings
-
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.utils import degree, one_hot
 from typing_extensions import override
 
+from ..trees._as_edges import refuse_hetero
 from ..trees.build import TreeMethod
 from ..trees.levels import has_fingerprint, has_tree, tree_levels
 from ..trees.transforms import AddCodingTree, AddTree
+from ..utils import warn_caller
 from .nt_xent import NTXent
 from .tree_encoder import Readout, TreeEncoder
 
@@ -138,6 +138,7 @@ class AnchorView(nn.Module):
 
     def embed(self, data: Data, x: Tensor | None = None) -> Tensor:
         """Return the embeddings before the head (the paper's T), arguments as above."""
+        refuse_hetero(data)
         if not has_tree(data):
             self._hint(NO_TREES)
             data = self.transform(data)
@@ -190,7 +191,7 @@ class AnchorView(nn.Module):
         """Warn, the first time."""
         if words not in self._hints:
             self._hints.add(words)
-            warnings.warn(words, stacklevel=4)
+            warn_caller(words)
 
 
 def degree_features(data: Data, max_degree: int) -> Tensor:

@@ -11,14 +11,16 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data, InMemoryDataset
-from tqdm import tqdm
+from torch_geometric.data import Data, HeteroData, InMemoryDataset
 
 from ..datasets import load
 from ..loader import PackedGraphs
 from ..nn import AnchorView
 from ..profile import phase
+from ..report import Record
 from ..training import Method
+from ..trees._as_edges import refuse_hetero
+from ..utils.progress import log_line, progress_bar
 from .features import HonestFeatures, PublishedFeatures
 from .settings import Protocol
 
@@ -41,8 +43,14 @@ def find_graphs(
         )
         attributes = getattr(found, "num_node_attributes", 0) if use_node_attr else 0
         return dataset, found, attributes
+    if isinstance(dataset, Data | HeteroData):
+        raise ValueError(
+            "dataset must be a name or a sequence of labelled graphs, got a single "
+            f"{type(dataset).__name__}: pass a list of Data"
+        )
     if len(dataset) == 0:
         raise ValueError("the data set is empty: give at least one graph of each class")
+    refuse_hetero(dataset[0])
     return str(getattr(dataset, "name", type(dataset).__name__)), dataset, 0
 
 
@@ -54,7 +62,7 @@ def find_labels(graphs: Sequence[Data], folds: int, inner_folds: int = 0) -> Ten
             f"{missing} of {len(graphs)} graphs have no label y, which the evaluation "
             "needs: set data.y to the class of each graph"
         )
-    labels = torch.cat([torch.as_tensor(data.y).view(-1) for data in graphs])
+    labels = torch.cat([_label(i, data.y) for i, data in enumerate(graphs)])
     if labels.numel() != len(graphs):
         raise ValueError(
             f"each graph needs exactly one label, got {labels.numel()} labels for "
@@ -69,6 +77,20 @@ def find_labels(graphs: Sequence[Data], folds: int, inner_folds: int = 0) -> Ten
             f"{dict(found)} (class: graphs)"
         )
     return labels
+
+
+def _label(i: int, y: Any) -> Tensor:
+    """Return the label of a graph, which names a class."""
+    try:
+        label = torch.as_tensor(y).view(-1)
+    except (TypeError, ValueError, RuntimeError):
+        label = None
+    if label is None or not bool((label.isfinite() & (label == label.floor())).all()):
+        raise ValueError(
+            f"the label y of graph {i} must be a whole number, its class, got {y!r}: "
+            "number the classes 0, 1, ..."
+        )
+    return label
 
 
 def choose_view(
@@ -130,7 +152,7 @@ def prepare(
             graphs = view.transform.map(graphs, threads=threads, cache=cache)
     trees = ("tree_parent", "tree_level", "tree_graph")
     keep = ("x", "tree_x", "edge_index", *trees, "y")
-    bar = tqdm(graphs, desc="Preparing graphs", disable=None, leave=False)
+    bar = progress_bar(graphs, desc="Preparing graphs")
     prepared = []
     for data in bar:
         done = features(data)
@@ -145,7 +167,16 @@ def pack(graphs: Sequence[Data]) -> PackedGraphs:
     bare = [data.__copy__() for data in graphs]
     for data in bare:
         data.pop("y", None)
-    return PackedGraphs.of(bare).compact()
+    packed = PackedGraphs.of(bare)
+    for name in {"x", "tree_x"} & packed.fields.keys():
+        wrong = ~packed.fields[name].isfinite().all(dim=1)
+        if wrong.any():
+            row = wrong.nonzero()[0]
+            i = int(torch.searchsorted(packed.ptr["node"], row, right=True)) - 1
+            raise ValueError(
+                f"the features of graph {i} are not finite: replace NaN and infinity"
+            )
+    return packed.compact()
 
 
 def checksum(graphs: Sequence[Data]) -> str:
@@ -156,3 +187,15 @@ def checksum(graphs: Sequence[Data]) -> str:
         for part in (data.edge_index, data.x, torch.as_tensor(label)):
             value = zlib.crc32(part.cpu().contiguous().numpy().tobytes(), value)
     return f"{len(graphs)} graphs, crc32 {value:08x}"
+
+
+def announce(
+    record: Record, graphs: int, seeds: Sequence[int], epochs: int, device: str
+) -> None:
+    """Write the first line of a run to the log."""
+    what = f"{record.config['label']} on {record.config['dataset']}"
+    numbers = ", ".join(map(str, seeds))
+    where = "no record" if record.path is None else f"record {record.path}"
+    log_line(
+        f"{what}: {graphs} graphs, seeds {numbers}, epochs {epochs}, {device}, {where}"
+    )

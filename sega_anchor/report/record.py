@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
@@ -28,11 +29,28 @@ def versions() -> dict[str, str]:
     return found
 
 
+def fill(known: Json, found: Json) -> None:
+    """Add to a dict of dicts what another one has beside.
+
+    Example:
+        >>> known = {"0": {"loss": 1}}
+        >>> fill(known, {"0": {"loss": 2, "epochs": 3}, "1": {}})
+        >>> known
+        {'0': {'loss': 1, 'epochs': 3}, '1': {}}
+    """
+    for name, value in found.items():
+        if isinstance(value, dict) and isinstance(known.get(name), dict):
+            fill(known[name], value)
+        else:
+            known.setdefault(name, value)
+
+
 class Record:
     """The measurements of a configuration, in memory and optionally on disk.
 
     The name of the file contains a digest of configuration and versions, so an equal
-    run continues from it and a different one never touches it. An unreadable file is
+    run continues from it and a different one never touches it. Several processes may
+    write one record: each keeps what the others have measured. An unreadable file is
     renamed, and the work is done again.
 
     Args:
@@ -56,13 +74,16 @@ class Record:
         name = f"{plain}-{digest}.json"
         self.path = None if folder is None else Path(folder) / name
         self._seeds: dict[str, Json] = {}
-        if self.path is not None and self.path.exists():
-            self._load(self.path)
+        if self.path is not None:
+            self._read(self.path)
 
-    def _load(self, path: Path) -> None:
+    def _read(self, path: Path) -> None:
+        """Add what is on disk and not in memory."""
+        if not path.exists():
+            return
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            self._seeds = dict(content["seeds"])
+            fill(self._seeds, dict(content["seeds"]))
         except (ValueError, KeyError, TypeError):
             path.replace(path.with_suffix(".unreadable"))
 
@@ -71,8 +92,15 @@ class Record:
         return self._seeds.setdefault(str(seed), {})
 
     def save(self) -> None:
-        """Write the record to its folder, if it has one."""
-        if self.path is not None:
+        """Write the record to its folder, if it has one, and what others wrote there.
+
+        Equal seeds measure equal numbers, so whoever came first does not matter.
+        """
+        if self.path is None:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(self.path.with_name(".lock")):
+            self._read(self.path)
             content = {
                 "config": self.config,
                 "versions": self.versions,

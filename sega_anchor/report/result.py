@@ -94,10 +94,24 @@ class Result:
 
     @property
     def accuracy(self) -> Accuracy:
-        """The main number: :meth:`by_validation`, or the choice of the authors."""
+        """The number to report, on test folds: :meth:`by_validation`.
+
+        Under "paper" it is the choice of the authors. Whoever chooses
+        hyper-parameters by it has tuned on the test folds: see :attr:`validation`.
+        """
         if (self.config["protocol"], self.config["choice"]) == ("paper", "test"):
             return self.by_test()
         return self.by_validation()
+
+    @property
+    def validation(self) -> Accuracy:
+        """The number to choose by: inner accuracy of what :meth:`by_validation` takes.
+
+        It has never seen a test fold. As the best of all candidates it is too good to
+        be reported.
+        """
+        _, validation, candidates = self._choose(None)
+        return Accuracy.over_folds(validation, candidates)
 
     def candidates(self) -> list[tuple[int, str]]:
         """Return the (epoch, embedding) pairs that were evaluated."""
@@ -119,6 +133,11 @@ class Result:
         Args:
             embedding: compare the epochs of this one only, such as ``"G"``.
         """
+        test, _, candidates = self._choose(embedding)
+        return Accuracy.over_folds(test, candidates)
+
+    def _choose(self, embedding: str | None) -> tuple[Floats, Floats, int]:
+        """Return test and validation accuracies, ``(seeds, folds)``, of how many."""
         scores = [self._scores(*candidate) for candidate in self._compared(embedding)]
         test = np.stack([s[0] for s in scores])
         validation = np.stack([s[1] for s in scores])
@@ -126,8 +145,8 @@ class Result:
             test = test.mean(axis=2, keepdims=True)
             validation = validation.mean(axis=2, keepdims=True)
         best = validation.argmax(axis=0)[None]
-        chosen = np.take_along_axis(test, best, axis=0)[0]
-        return Accuracy.over_folds(chosen, len(scores))
+        chosen = (np.take_along_axis(s, best, axis=0)[0] for s in (test, validation))
+        return *chosen, len(scores)
 
     def by_test(self, embedding: str | None = None) -> Accuracy:
         """Choose the candidate with the highest mean TEST accuracy, as papers do.

@@ -38,10 +38,26 @@ class Tuned:
 
     @property
     def score(self) -> Accuracy:
-        """The main number: :meth:`by_validation`; under "paper" :meth:`by_test`."""
+        """The number to report, on test data: :meth:`by_validation`.
+
+        Under "paper" it is :meth:`by_test`. Whoever chooses hyper-parameters by it has
+        tuned on test data: see :attr:`validation`.
+        """
         if self.config.get("protocol") == "paper":
             return self.by_test()
         return self.by_validation()
+
+    @property
+    def validation(self) -> Accuracy:
+        """The number to choose by: the score on validation data of the epoch chosen.
+
+        As the best of all epochs it is too good to be reported. Semi-supervised runs
+        choose by the loss on validation data: there it is 100 times that, negated.
+
+        Raises:
+            ValueError: if there is no validation curve.
+        """
+        return self.by_validation("validation")
 
     def by_validation(self, part: str = "test") -> Accuracy:
         """Choose, for each seed and fold, the epoch of the best validation score.
@@ -85,17 +101,24 @@ class Tuned:
 
 def tuned_table(results: Sequence[Tuned], part: str = "test") -> str:
     """Return a table of the ways to choose an epoch, a row for each result."""
-    header = ["pre-training", "data set", "chosen on validation", "last epoch"]
-    header += ["chosen on test", "epochs", "seeds"]
+    header = ["pre-training", "data set", "validation", "chosen on validation"]
+    header += ["last epoch", "chosen on test", "epochs", "seeds"]
     rows = []
     for result in results:
         last, best = result.last(part), result.by_test(part)
-        chosen = result.by_validation(part) if "validation" in result.curves else "-"
+        validation: Accuracy | str = "-"
+        chosen: Accuracy | str = "-"
+        if "validation" in result.curves:
+            chosen = result.by_validation(part)
+            if result.config.get("setting") != "semi-supervised":  # a loss there
+                validation = result.validation
         rows.append(
             [
                 str(result.config["label"]),
                 str(result.config["dataset"]),
-                *map(str, (chosen, last, best, best.candidates, last.seeds)),
+                *map(
+                    str, (validation, chosen, last, best, best.candidates, last.seeds)
+                ),
             ]
         )
-    return table(header, rows)
+    return table(header, rows, keys=2)

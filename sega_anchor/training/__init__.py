@@ -21,5 +21,7 @@ from .pretraining import run_pretraining as run_pretraining
 from .published import FeatureSpec as FeatureSpec
 from .published import Published as Published
 from .published import Visibility as Visibility
+from .reporter import OnEpoch as OnEpoch
+from .reporter import Reporter as Reporter
 from .state import TrainingState as TrainingState
 from .train_epoch import train_epoch as train_epoch

@@ -17,8 +17,9 @@ from ..loader.packed_loader import move_if_fits
 from ..profile import phase
 from .method import adam, descend
 from .parallel import parallel
+from .reporter import OnEpoch, Reporter
 from .state import TrainingState
-from .train_epoch import epoch_bar, train_epoch
+from .train_epoch import train_epoch
 
 #: Score of each part after each epoch.
 Curves = dict[str, list[float]]
@@ -86,7 +87,8 @@ def run_finetuning(
     seed: int,
     state: Path | None = None,
     device: str = "cpu",
-    title: str = "Fine-tuning",
+    fold: int | None = None,
+    on_epoch: OnEpoch | None = None,
 ) -> tuple[Curves, TrainingState]:
     """Train a model on labelled graphs with Adam and score it after each epoch.
 
@@ -106,7 +108,9 @@ def run_finetuning(
         seed: decides the orders.
         state: file from which an interrupted training resumes, with the same bits.
         device: where training happens.
-        title: of the progress bar.
+        fold: its number, where there are several.
+        on_epoch: called on rank 0 after each epoch, see :class:`.Reporter`, with the
+            best score so far of a part "validation", in per cent.
 
     Returns:
         For each part its score after each epoch; and the state, to be discarded.
@@ -127,17 +131,25 @@ def run_finetuning(
     place = kept.load()
     curves: Curves = place.setdefault("curves", {name: [] for name in parts})
     history: list[Any] = place.setdefault("history", [])
-    bar = epoch_bar(len(history), epochs, title)
-    for epoch in bar:
+    about = {"phase": "fine-tuning", "seed": seed}
+    if fold is not None:
+        about["fold"] = fold
+    reporter = Reporter(about, epochs, on_epoch)
+    for epoch in reporter.epochs(done=len(history)):
         sampler.set_epoch(epoch)
         model.train()
-        history.append(train_epoch(step, loader, kept, place))
+        means = train_epoch(step, loader, kept, place)
+        history.append(means)
         for name, part in parts.items():
             with phase("evaluation"):
                 outputs = outputs_of(model, graphs, part.index, device)
                 curves[name].append(part.score(outputs, labels[part.index]))
         if epoch == epochs or kept.is_due():
             kept.save(**place)
+        others = {name: 100 * curve[-1] for name, curve in curves.items()}
+        if others.pop("validation", None) is not None:
+            means = {**means, "validation": 100 * max(curves["validation"])}
+        reporter.tell(epoch, means, kept, place, **others)
     return curves, kept
 
 

@@ -1,6 +1,5 @@
 """Models whose gradients, and BatchNorm layers, all processes share."""
 
-import warnings
 from inspect import signature
 from typing import Any
 
@@ -11,6 +10,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from ..distributed import gather, gather_group, is_main, world_size
 from ..nn.batch_norm import BatchNorm, SyncBatchNorm
+from ..utils.checks import warn_caller
 
 #: Layers that see the rows of all ranks already.
 _SHARED = (SyncBatchNorm, nn.SyncBatchNorm)
@@ -74,11 +74,10 @@ def synchronise(model: nn.Module, device: str = "cpu") -> nn.Module:
         elif isinstance(layer, _BatchNorm) and not isinstance(layer, _SHARED):
             left.append(f"{name} ({type(layer).__name__})" if name else repr(layer))
     if left and is_main():
-        warnings.warn(
+        warn_caller(
             "These layers normalise by the rows of their own process alone, not of the "
             f"whole batch: {', '.join(left)}. Take nn.BatchNorm1d, or on GPUs "
-            "torch.nn.SyncBatchNorm",
-            stacklevel=3,
+            "torch.nn.SyncBatchNorm"
         )
     return model
 

@@ -7,8 +7,9 @@ from ..distributed import is_main
 from ..loader import PackedGraphs
 from ..loader.epochs import training_loader
 from .method import Trainable
+from .reporter import OnEpoch, Reporter
 from .state import TrainingState
-from .train_epoch import epoch_bar, train_epoch
+from .train_epoch import train_epoch
 
 Epoch = dict[str, Any]
 
@@ -22,7 +23,8 @@ def run_pretraining(
     seed: int,
     state: TrainingState,
     device: str = "cpu",
-    on_epoch: Callable[[int, list[Epoch]], None] | None = None,
+    keep: Callable[[list[Epoch]], None] | None = None,
+    on_epoch: OnEpoch | None = None,
 ) -> list[Epoch]:
     """Train a model on all graphs, in another order in each epoch.
 
@@ -37,8 +39,9 @@ def run_pretraining(
         seed: decides the orders.
         state: from which an interrupted training resumes, with the same bits.
         device: where it happens.
-        on_epoch: called by rank 0 after each epoch, and once more when a training is
-            taken up, with the number of epochs done and what is returned.
+        keep: writes, on rank 0, what is to be kept of the epochs done, which it gets
+            after each, and once more when a training is taken up.
+        on_epoch: called on rank 0 after each epoch, see :class:`.Reporter`.
 
     Returns:
         For each epoch ``{"loss": mean over steps, "seconds": time}``.
@@ -48,21 +51,21 @@ def run_pretraining(
     place = state.load()
     history: list[Epoch] = place.setdefault("history", [])
 
-    def tell() -> None:
-        if on_epoch is not None and is_main() and history:
-            on_epoch(len(history), history)
+    def write() -> None:
+        if keep is not None and is_main() and history:
+            keep(history)
 
     if "epoch" not in place:  # a stop may have come before this was written
-        tell()
+        write()
     model.train()
-    bar = epoch_bar(len(history), epochs, "Pre-training")
-    for epoch in bar:
+    reporter = Reporter({"phase": "pre-training", "seed": seed}, epochs, on_epoch)
+    for epoch in reporter.epochs(done=len(history)):
         sampler.set_epoch(epoch)
         means = train_epoch(model.step, loader, state, place)
         history.append(means)
-        bar.set_postfix(loss=means["loss"])
-        # What is told must never be ahead of the state.
-        if epoch == epochs or on_epoch is not None or state.is_due():
+        # What is kept must never be ahead of the state.
+        if epoch == epochs or keep is not None or state.is_due():
             state.save(**place)
-        tell()
+        write()
+        reporter.tell(epoch, means, state, place)
     return history

@@ -6,6 +6,7 @@ import os
 import time
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ class TrainingState:
         if self.path is not None:
             buffer = io.BytesIO()
             torch.save({"place": place, "streams": streams, **self._content()}, buffer)
-            if self.path.exists():
+            with suppress(FileNotFoundError):  # the first, or moved by another run
                 os.replace(self.path, self._previous(self.path))
             write_atomically(self.path, buffer.getvalue())
         self._saved = time.monotonic()

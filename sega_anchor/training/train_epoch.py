@@ -6,10 +6,9 @@ from typing import Any
 
 from torch import Tensor
 from torch_geometric.data import Data
-from tqdm import tqdm
 
-from ..distributed import is_main
 from ..loader import PackedLoader
+from ..utils.progress import progress_bar
 from .state import TrainingState
 
 #: From a batch to what its step measured, tensors without dimensions.
@@ -40,14 +39,12 @@ def train_epoch(
     if begun is not None:
         loader.load_state_dict(begun["loader"])
         steps, start = list(begun["steps"]), start - begun["seconds"]
-    bar = tqdm(
+    bar = progress_bar(
         loader,
         desc="Batches",
         initial=len(steps),
         total=len(loader),
         delay=1.0,  # most epochs are shorter
-        disable=None if is_main() else True,
-        leave=False,
     )
     for batch in bar:
         steps.append(step(batch))
@@ -61,15 +58,3 @@ def train_epoch(
             state.save(**place, epoch=under_way)
     means = {name: sum(float(s[name]) for s in steps) / len(steps) for name in steps[0]}
     return {**means, "seconds": time.perf_counter() - start}
-
-
-def epoch_bar(done: int, epochs: int, title: str) -> Any:
-    """Return the numbers of the epochs that are left, with a bar on rank 0."""
-    return tqdm(
-        range(done + 1, epochs + 1),
-        desc=title,
-        initial=done,
-        total=epochs,
-        disable=None if is_main() else True,
-        leave=False,
-    )

@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from joblib import cpu_count
 from torch_geometric.data import Data
-from tqdm import tqdm
 
 from ..utils.checks import check_at_least
+from ..utils.progress import Pace, log_line, log_shown, progress_bar
 from . import build
 from ._flatten import Graphs, flatten
 from ._kernels import Ints
@@ -69,7 +69,8 @@ def build_coding_trees(
     whole = flatten(graphs, weight)
     if not whole.sizes.size:
         return []
-    return _build_chunks(whole, height, method, threads or cpu_count(), kept)
+    with log_shown():
+        return _build_chunks(whole, height, method, threads or cpu_count(), kept)
 
 
 def _build_chunks(
@@ -97,12 +98,15 @@ def _build_chunks(
     pool = ThreadPoolExecutor(min(threads, len(parts)))
     try:
         futures = {pool.submit(work, parts[k]): k for k in order}
-        total = whole.sizes.size
-        with tqdm(total=total, desc="Building trees", disable=None, leave=False) as bar:
+        built, total, pace = 0, whole.sizes.size, Pace()
+        with progress_bar(total=total, desc="Building trees") as bar:
             for future in as_completed(futures):
                 k = futures.pop(future)  # frees its arrays early
                 done[k] = _split(future.result())
                 bar.update(len(done[k]))
+                built += len(done[k])
+                if pace.is_due(last=built == total):
+                    log_line(f"trees: {built} of {total} graphs")
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     return list(chain.from_iterable(done))

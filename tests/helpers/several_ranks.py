@@ -15,8 +15,9 @@ from unittest.mock import patch
 
 import torch
 
+from adapters import graphcl
 from sega_anchor.cli import main
-from sega_anchor.distributed import is_main, process_group
+from sega_anchor.distributed import all_gather_object, is_main, process_group
 from sega_anchor.loader import PackedLoader
 from tests.helpers import fixed_views, norms
 from tests.helpers.paths import EXAMPLES
@@ -57,6 +58,23 @@ def example() -> int:
     return 0
 
 
+def stopped() -> int:
+    """Let rank 0 stop a run, and go on; say how each rank has ended."""
+
+    def stop(numbers: dict[str, object]) -> None:
+        raise ZeroDivisionError
+
+    options = {"seeds": 1, "epochs": 2, "evaluate_at": (), "results": "stopped"}
+    try:
+        graphcl.run("synthetic", on_epoch=stop if is_main() else None, **options)
+    except (ZeroDivisionError, RuntimeError) as error:
+        print(*all_gather_object(type(error).__name__))
+    told: list[object] = []
+    graphcl.run("synthetic", on_epoch=lambda n: told.append(n["epoch"]), **options)
+    print(*all_gather_object(told))
+    return 0
+
+
 def keep(name: str, work: Callable[[], int]) -> None:
     """Write down the status of some work and what rank 0 said."""
     out, err = io.StringIO(), io.StringIO()
@@ -72,5 +90,6 @@ if __name__ == "__main__":
         measure()
         normalise()
         keep("example", example)
+        keep("stopped", stopped)
         for command, words in COMMANDS.items():
             keep(command, partial(main, words.split()))

@@ -57,7 +57,7 @@ def test_a_checkpoint_goes_into_fine_tuning_and_into_plain_pytorch(
     method: str, smiles_file: Path, labelled_file: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / method
-    last = transfer.pretrain(smiles_file, folder, method=method, **PRETRAIN)
+    last = transfer.pretrain(smiles_file, folder, pretraining=method, **PRETRAIN)
     assert last.name == "epoch002.safetensors"
     names = {path.name for path in folder.iterdir()}
     assert names == {"epoch001.safetensors", last.name, "pretraining.json"}
@@ -88,7 +88,9 @@ def test_both_methods_see_the_same_molecules_in_the_same_order(
 
     monkeypatch.setattr(Contrast, "step", spy)
     for method in seen:
-        transfer.pretrain(smiles_file, tmp_path / method, method=method, **PRETRAIN)
+        transfer.pretrain(
+            smiles_file, tmp_path / method, pretraining=method, **PRETRAIN
+        )
     assert len(seen["sega"]) == 2 * 4
     pairs = zip(seen["sega"], seen["graphcl"], strict=True)
     assert all(torch.equal(a, b) for a, b in pairs)
@@ -175,6 +177,65 @@ def test_a_kill_at_the_write_of_the_checkpoint_repeats_no_pretraining(
     assert all(torch.equal(whole[name], found[name]) for name in whole)
 
 
+def test_a_kill_at_the_write_of_the_log_leaves_no_epoch_out(
+    smiles_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {**PRETRAIN, "checkpoints": ()}
+    write = _pretrain.write_log
+
+    def kill_last(log: Path, about: dict, history: list) -> None:
+        if len(history) == 2:
+            raise KeyboardInterrupt
+        write(log, about, history)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_pretrain, "write_log", kill_last)
+        with pytest.raises(KeyboardInterrupt):
+            transfer.pretrain(smiles_file, tmp_path / "out", **options)
+    monkeypatch.setattr(Contrast, "step", killed)
+    transfer.pretrain(smiles_file, tmp_path / "out", **options)
+    log = json.loads((tmp_path / "out" / "pretraining.json").read_text())
+    assert len(log["history"]) == 2
+    assert not list((tmp_path / "out").glob("*.state*"))
+
+
+def test_each_epoch_is_told_and_who_raises_can_go_on(
+    smiles_file: Path,
+    labelled_file: Path,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", logger="sega_anchor")
+    told: list[dict] = []
+
+    def tell(numbers: dict) -> None:
+        told.append(numbers)
+        if len(told) in (1, 4):
+            raise ZeroDivisionError
+
+    options = {**PRETRAIN, "packed": str(tmp_path / "packed"), "on_epoch": tell}
+    with pytest.raises(ZeroDivisionError):
+        transfer.pretrain(smiles_file, tmp_path / "out", **options)
+    last = transfer.pretrain(smiles_file, tmp_path / "out", **options)
+    options = {**FINETUNE, "results": str(tmp_path / "r"), "on_epoch": tell}
+    with pytest.raises(ZeroDivisionError):
+        transfer.finetune(labelled_file, last, **options)
+    result = transfer.finetune(labelled_file, last, **options)
+    assert [(one["phase"], one["seed"], one["epoch"]) for one in told] == [
+        *(("pre-training", 0, epoch) for epoch in (1, 2)),
+        *(("fine-tuning", seed, epoch) for seed in (0, 1) for epoch in (1, 2)),
+    ]
+    best = tuple(one["validation"] for one in told[3::2])
+    assert best == pytest.approx(result.validation.values)
+    assert json.loads(json.dumps(told)) == told
+    said = "\n".join(caplog.messages)
+    assert "packing: 64 molecules" in said
+    assert "pre-training sega on molecules.csv: 64 graphs, epochs 2, cpu" in said
+    assert "pre-training, seed 0, epoch 2 of 2: loss" in said
+    assert "SEGA on toy: 120 graphs, seeds 2, epochs 2, cpu" in said
+    assert "fine-tuning, seed 1, epoch 2 of 2: loss" in said
+
+
 def test_masked_loss_ignores_what_is_missing() -> None:
     outputs = torch.tensor([[0.3, -1.0], [2.0, 5.0]], requires_grad=True)
     labels = torch.tensor([[1.0, torch.nan], [0.0, torch.nan]])
@@ -206,7 +267,7 @@ def test_columns_of_a_table_can_be_chosen(labelled_file: Path) -> None:
 @pytest.mark.parametrize("method", ["sega", "graphcl"])
 def test_proteins_go_the_same_way(method: str, tmp_path: Path) -> None:
     folder = write_proteins(tmp_path / "string")
-    options = {**PRETRAIN, "domain": "proteins", "epochs": 1, "method": method}
+    options = {**PRETRAIN, "domain": "proteins", "epochs": 1, "pretraining": method}
     last = transfer.pretrain(folder, tmp_path / "out", **options)
     result = transfer.finetune(folder, last, domain="proteins", **FINETUNE)
     assert set(result.curves) == {"validation", "test", "test_easy"}
@@ -219,7 +280,7 @@ def test_proteins_go_the_same_way(method: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "infograph"}, "method must be 'sega' or 'graphcl'"),
+        ({"pretraining": "infograph"}, "pretraining must be 'sega' or 'graphcl'"),
         ({"domain": "images"}, "domain must be 'molecules' or 'proteins'"),
         ({"batch_size": 1}, "batch_size must be at least 2"),
         ({"epochs": 0}, "epochs must be positive"),

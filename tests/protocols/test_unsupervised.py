@@ -1,7 +1,7 @@
 import dataclasses
 import json
 import math
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 import torch
@@ -251,12 +251,15 @@ def test_options_name_the_fields_of_settings() -> None:
     }
 
 
-def labelled(count: int, classes: int = 2) -> list[Data]:
+def labelled(count: int, classes: int = 2, **last: Any) -> list[Data]:
+    """Edges with classes in turn; the last graph has other attributes, too."""
     edge_index = torch.tensor([[0, 1], [1, 0]])
-    return [
-        Data(edge_index=edge_index, num_nodes=2, y=torch.tensor([i % classes]))
+    graphs = [
+        Data(edge_index=edge_index, x=torch.ones(2, 2), y=torch.tensor([i % classes]))
         for i in range(count)
     ]
+    graphs[-1].update(last)
+    return graphs
 
 
 @pytest.mark.parametrize(
@@ -268,6 +271,17 @@ def labelled(count: int, classes: int = 2) -> list[Data]:
         (lambda: run(labelled(18), folds=2), "2 classes of 10 graphs each"),
         (lambda: run("synthetic", folds=1), "folds must be at least 2, got 1"),
         (lambda: run([Data(num_nodes=1)] * 20), "20 of 20 graphs have no label y"),
+        (lambda: run(labelled(20, y=torch.tensor([0.5]))), r"y of graph 19 .*0\.5"),
+        (lambda: run(labelled(20, y=torch.tensor([math.nan]))), "y of graph 19 .*nan"),
+        (lambda: run(labelled(20, y="toxic")), "y of graph 19 .* got 'toxic'"),
+        (
+            lambda: run(labelled(20, x=torch.tensor([[1.0, math.inf]] * 2))),
+            "features of graph 19 are not finite",
+        ),
+        (
+            lambda: run(labelled(20, x=torch.ones(2, 3))),
+            r"x of graph 19 is .* \(2, 3\), of graph 0",
+        ),
         (lambda: run("NO-SUCH-SET"), "unknown data set 'NO-SUCH-SET'"),
         (lambda: run("synthetic", batch_size=1), "batch_size must be at least 2"),
         (lambda: run("synthetic", protocol="quick"), "protocol must be 'honest' or"),

@@ -189,3 +189,25 @@ def test_a_kill_at_the_write_of_the_record_costs_no_training(
     assert told(again) == told(whole)
     assert torch.equal(again.embeddings["GT"], whole.embeddings["GT"])
     assert not list(tmp_path.glob("*.state*"))
+
+
+@pytest.mark.parametrize("damage", ["lost", "truncated"])
+def test_a_state_that_outlives_the_record_keeps_its_evaluations(
+    damage: str, dataset, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(state, "EVERY", 0.0)
+    options = {"evaluate_at": (1, 2, 4)}
+    whole = run(dataset, "graphcl", True, None, **options)
+    made = interrupt(monkeypatch, after=10)
+    with pytest.raises(KeyboardInterrupt):
+        run(dataset, "graphcl", True, tmp_path, **options)
+    (record,) = tmp_path.glob("*.json")
+    if damage == "lost":
+        record.unlink()
+    else:
+        record.write_text(record.read_text()[:200])
+    again = run(dataset, "graphcl", True, tmp_path, **options)
+    assert len(made) == 10 + 1 + 2
+    assert told(again) == told(whole)
+    assert len(again.candidates()) == 9
+    assert run(dataset, "graphcl", True, tmp_path, **options).evaluations

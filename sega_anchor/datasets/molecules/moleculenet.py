@@ -9,9 +9,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
-from tqdm import tqdm
 
-from .._files import AnyPath, archive_folder, data_root, download
+from ...utils.files import check_writable
+from ...utils.progress import progress_bar
+from .._files import DATA_REMEDY, AnyPath, archive_folder, data_root, download
 from .smiles import as_data, find_smiles_column, molecule_arrays, read_table
 
 _URL = "https://deepchemdata.s3-us-west-1.amazonaws.com/datasets/"
@@ -159,6 +160,7 @@ def _find(
             stem, _, ending = path.name.lower().partition(".")
             if stem in (name, source.stem.lower()) and ending in ("csv", "csv.gz"):
                 return path
+    check_writable(home, "the data folder", DATA_REMEDY)
     home.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=home) as temporary:
         part = Path(temporary, source.file)
@@ -203,7 +205,7 @@ def _read(
     tasks: dict[str, int],
 ) -> MoleculeSet:
     smiles, graphs, skipped = [], [], []
-    bar = tqdm(rows, f"Reading {name}", unit=" molecules", leave=False, disable=None)
+    bar = progress_bar(rows, desc=f"Reading {name}", unit=" molecules")
     for number, row in enumerate(bar, start=1):
         y = _labels(path, number, row, tasks)
         text = row[column].strip()

@@ -17,7 +17,6 @@ import torch
 from filelock import FileLock
 from joblib import cpu_count
 from joblib.externals.loky import get_reusable_executor
-from tqdm import tqdm
 
 from ...loader.on_disk import PackedWriter, open_packed
 from ...loader.packed_graphs import PackedGraphs
@@ -25,7 +24,8 @@ from ...trees.build import BUILDER_VERSION, TreeMethod, build_arrays, check_buil
 from ...trees.fingerprint import fingerprint
 from ...trees.levels import parent_offsets
 from ...utils.checks import check_at_least
-from ...utils.files import file_digest
+from ...utils.files import check_writable, file_digest
+from ...utils.progress import Pace, log_line, log_shown, progress_bar
 from ...utils.scatter import prefix_sum
 from .smiles import MoleculeArrays, iterate_smiles, parse_smiles
 
@@ -82,8 +82,9 @@ def pack_smiles(
         "builder": BUILDER_VERSION,
     }
     rows = iterate_smiles(path)  # fails for a file without the column
+    check_writable(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / ".lock"):
+    with FileLock(folder / ".lock"), log_shown():
         writer = PackedWriter(folder, about)
         if not writer.is_complete:
             _write(writer, rows, height, method, jobs or cpu_count())
@@ -113,7 +114,8 @@ def _write(
         packed = _in_order(waiting, jobs, height, method)
     else:
         packed = (pack_chunk(chunk, height, method) for chunk in waiting)
-    with tqdm(desc="Reading molecules", initial=done, disable=None, unit="") as bar:
+    pace = Pace()
+    with progress_bar(desc="Reading molecules", initial=done, unit="") as bar:
         for count, graphs, skipped in packed:
             lines = io.StringIO()
             csv.writer(lines).writerows((done + row, words) for row, words in skipped)
@@ -121,6 +123,9 @@ def _write(
             text = {_SKIPPED: lines.getvalue()}
             writer.append(graphs, text, rows=done, skipped=bad)
             bar.update(count)
+            if pace.is_due():
+                log_line(f"packing: {done} molecules")
+    log_line(f"packing: {done} molecules, {bad} skipped, all done")
 
 
 def _in_order(

@@ -4,9 +4,9 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data, InMemoryDataset
-from tqdm import tqdm
 
 from ...utils.checks import check_at_least
+from ...utils.progress import progress_bar
 from ...utils.scatter import prefix_sum
 from ._ego_cut import EdgeTable, EgoBatch, extract, merge_directions
 
@@ -89,13 +89,8 @@ def ego_networks(
         check_at_least("max_nodes", max_nodes, 2)
     check_at_least("seed", seed, 0)
     table = merge_directions(edge_index.cpu().numpy(), edge_attr.cpu().numpy(), n)
-    bar = tqdm(
-        np.array_split(centers.cpu().numpy(), -(-len(centers) // _CENTERS)),
-        desc="Cutting ego-networks",
-        leave=False,
-        delay=1.0,
-        disable=None,
-    )
+    parts = np.array_split(centers.cpu().numpy(), -(-len(centers) // _CENTERS))
+    bar = progress_bar(parts, desc="Cutting ego-networks", delay=1.0)
     return _join(table, [extract(table, c, hops, max_nodes or n, seed) for c in bar])
 
 

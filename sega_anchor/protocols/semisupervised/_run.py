@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from torch_geometric.data import Data
-from tqdm import tqdm
 from typing_extensions import Unpack
 
 from ...backbones import ResGCN
@@ -26,12 +25,14 @@ from ...distributed import (
 from ...nn import AnchorView
 from ...profile import phase
 from ...report import Record, Tuned
-from ...training import TrainingState, run_finetuning, run_pretraining
+from ...training import OnEpoch, TrainingState, run_finetuning, run_pretraining
 from ...training.checkpoint import load_encoder, save_encoder
 from ...training.contrast import Contrast
 from ...training.finetuning import Classifier, Curves, Part
+from ...utils.progress import log_line, log_shown, progress_bar
 from ..features import feature_transform
 from ..prepare import (
+    announce,
     checksum,
     find_cache,
     find_graphs,
@@ -40,12 +41,17 @@ from ..prepare import (
     prepare,
     reset_copy,
 )
-from ..settings import identity
+from ..settings import check_options, check_results, identity, seed_numbers
 from ._config import FEATURES, LABELS, Config, Options
 from ._split import check_label_rate, split
 
 
-def run(dataset: str | Sequence[Data], **options: Unpack[Options]) -> Tuned:
+def run(
+    dataset: str | Sequence[Data],
+    *,
+    on_epoch: OnEpoch | None = None,
+    **options: Unpack[Options],
+) -> Tuned:
     """Pre-train on all graphs, fine-tune on few labels, in 10 folds over seeds.
 
     The encoder is :class:`~sega_anchor.backbones.ResGCN`, fed with node labels or a
@@ -53,6 +59,11 @@ def run(dataset: str | Sequence[Data], **options: Unpack[Options]) -> Tuned:
 
     Args:
         dataset: name of a data set, or labelled graphs.
+        on_epoch: called after each epoch that is trained with one dict of plain numbers
+            and names, such as ``wandb.log``: "phase" ("pre-training" or "fine-tuning"),
+            "seed", "fold", "epoch", "loss", "seconds", and in fine-tuning "validation",
+            the best score so far. If it raises, the run stops, and with ``results`` the
+            same call goes on behind that epoch.
         options: fields of :class:`Config`.
 
     Returns:
@@ -70,10 +81,14 @@ def run(dataset: str | Sequence[Data], **options: Unpack[Options]) -> Tuned:
         >>> run("synthetic", pretraining="sega", **few).by_validation().candidates
         2
     """
+    check_options(options, Config)
     config = Config(**options)
-    with process_group(config.device) as device, preserve_rng(device):
-        work = _Run(dataset, config, device)
-        for seed in range(config.seeds):
+    seeds = seed_numbers(config.seeds)
+    with process_group(config.device) as device, preserve_rng(device), log_shown():
+        work = _Run(dataset, config, device, on_epoch)
+        epochs = config.pretrain_epochs * (config.pretraining != "none") + config.epochs
+        announce(work.record, len(work.graphs), seeds, epochs, device)
+        for seed in seeds:
             work.finish(seed)
     return work.result()
 
@@ -82,10 +97,16 @@ class _Run:
     """One configuration: what its seeds share."""
 
     def __init__(
-        self, dataset: str | Sequence[Data], config: Config, device: str
+        self,
+        dataset: str | Sequence[Data],
+        config: Config,
+        device: str,
+        on_epoch: OnEpoch | None,
     ) -> None:
         self.config = config
+        self.on_epoch = on_epoch
         self.device = device
+        check_results(config.results)
         with phase("data"):
             name, graphs, attributes = find_graphs(
                 dataset, config.protocol, config.root, config.archives
@@ -133,16 +154,19 @@ class _Run:
         if missing:
             encoder = self._pretrained(seed)
             title = f"Folds of seed {seed}"
-            for fold in tqdm(missing, desc=title, disable=None, leave=False):
+            for fold in progress_bar(missing, desc=title):
                 curves, state = self._fold(copy.deepcopy(encoder), seed, fold)
                 folds[str(fold)] = curves
                 self.record.save()
                 state.discard()
+        else:
+            log_line(f"seed {seed}: on record")
         known.update(broadcast_object(known))
 
     def result(self) -> Tuned:
         """Return what all seeds have measured."""
-        seeds = [self.record.seed_entry(seed) for seed in range(self.config.seeds)]
+        numbers = seed_numbers(self.config.seeds)
+        seeds = [self.record.seed_entry(seed) for seed in numbers]
         curves = {
             part: np.array(
                 [
@@ -152,7 +176,10 @@ class _Run:
             )
             for part in seeds[0]["folds"]["0"]
         }
-        history = {i: seed.get("history", []) for i, seed in enumerate(seeds)}
+        history = {
+            number: seed.get("history", [])
+            for number, seed in zip(numbers, seeds, strict=True)
+        }
         return Tuned(self.record.config, curves, history, self.record.path)
 
     def _pretrained(self, seed: int) -> ResGCN:
@@ -190,6 +217,7 @@ class _Run:
             seed=seed,
             state=state,
             device=self.device,
+            on_epoch=self.on_epoch,
         )
         if path is not None:
             save_encoder(path, encoder, **self.record.config, seed=seed)
@@ -228,6 +256,8 @@ class _Run:
             seed=seed,
             state=self._state_path(seed, fold),
             device=self.device,
+            fold=fold,
+            on_epoch=self.on_epoch,
         )
 
 

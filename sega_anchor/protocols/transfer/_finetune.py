@@ -20,12 +20,20 @@ from ...distributed import (
 from ...evaluate import mean_roc_auc
 from ...profile import phase
 from ...report import Record, Tuned
-from ...training import Classifier, TrainingState, load_encoder, run_finetuning
+from ...training import (
+    Classifier,
+    OnEpoch,
+    TrainingState,
+    load_encoder,
+    run_finetuning,
+)
 from ...training.checkpoint import read_about
 from ...training.finetuning import Curves, Part
 from ...utils import file_digest
+from ...utils.progress import log_line, log_shown
+from ..prepare import announce
 from ..semisupervised import LABELS
-from ..settings import identity
+from ..settings import check_options, check_results, identity, seed_numbers
 from ._config import FinetuneConfig, FinetuneOptions
 from ._data import labelled_graphs
 from ._domains import DOMAINS
@@ -34,6 +42,8 @@ from ._domains import DOMAINS
 def finetune(
     dataset: str | Path,
     checkpoint: str | Path | None = None,
+    *,
+    on_epoch: OnEpoch | None = None,
     **options: Unpack[FinetuneOptions],
 ) -> Tuned:
     """Fine-tune an encoder with one linear layer; score it by mean ROC-AUC over tasks.
@@ -46,6 +56,10 @@ def finetune(
             labels, or a folder of protein networks.
         checkpoint: weights to begin with, ours or others' of the same architecture;
             None for none: no pre-training.
+        on_epoch: called after each epoch that is trained with one dict of plain numbers
+            and names, such as ``wandb.log``: "phase", "seed", "epoch", "loss",
+            "seconds" and "validation", the best score so far. If it raises, the run
+            stops, and with ``results`` the same call goes on behind that epoch.
         options: fields of :class:`FinetuneConfig`.
 
     Returns:
@@ -57,10 +71,14 @@ def finetune(
         ValueError: before any training, for data, weights or options that cannot be
             used.
     """
+    check_options(options, FinetuneConfig)
     config = FinetuneConfig(**options)
-    with process_group(config.device) as device, preserve_rng(device):
-        work = _Run(dataset, checkpoint, config, device)
-        for seed in range(config.seeds):
+    seeds = seed_numbers(config.seeds)
+    with process_group(config.device) as device, preserve_rng(device), log_shown():
+        work = _Run(dataset, checkpoint, config, device, on_epoch)
+        graphs = len(work.data.graphs)
+        announce(work.record, graphs, seeds, work.epochs, device)
+        for seed in seeds:
             work.finish(seed)
         return work.result()
 
@@ -74,8 +92,11 @@ class _Run:
         checkpoint: str | Path | None,
         config: FinetuneConfig,
         device: str,
+        on_epoch: OnEpoch | None,
     ) -> None:
+        check_results(config.results)
         self.device = device
+        self.on_epoch = on_epoch
         self.config = config
         self.checkpoint = checkpoint
         self.domain = DOMAINS[config.domain]
@@ -108,6 +129,7 @@ class _Run:
         if broadcast_object("curves" in known):
             # A kill may have left it behind.
             TrainingState(self._state_path(seed)).discard()
+            log_line(f"seed {seed}: on record")
         else:
             known["curves"], state = self._tune(seed)
             self.record.save()
@@ -116,11 +138,14 @@ class _Run:
 
     def result(self) -> Tuned:
         """Return what all seeds have measured."""
-        seeds = [self.record.seed_entry(s)["curves"] for s in range(self.config.seeds)]
+        numbers = seed_numbers(self.config.seeds)
+        seeds = [self.record.seed_entry(seed)["curves"] for seed in numbers]
         curves = {
             part: np.array([[curve[part]] for curve in seeds]) for part in seeds[0]
         }
-        return Tuned(self.record.config, curves, record=self.record.path)
+        # Nothing is pre-trained here.
+        history: dict[int, list[dict[str, float]]] = {seed: [] for seed in numbers}
+        return Tuned(self.record.config, curves, history, self.record.path)
 
     def _state_path(self, seed: int) -> Path | None:
         return self.record.sibling_path(f"seed{seed}.state")
@@ -147,7 +172,7 @@ class _Run:
             seed=seed,
             state=self._state_path(seed),
             device=self.device,
-            title=f"Fine-tuning on {data.name}, seed {seed}",
+            on_epoch=self.on_epoch,
         )
 
     def _encoder(self) -> nn.Module:

@@ -18,10 +18,17 @@ from ...distributed import (
     seed_rank,
 )
 from ...profile import phase
-from ...training import Contrast, TrainingState, run_pretraining, save_encoder
+from ...training import (
+    Contrast,
+    OnEpoch,
+    TrainingState,
+    run_pretraining,
+    save_encoder,
+)
 from ...training.pretraining import Epoch
-from ...utils import write_atomically
-from ..settings import identity
+from ...utils import check_writable, write_atomically
+from ...utils.progress import log_line, log_shown
+from ..settings import check_options, identity
 from ._config import PretrainConfig, PretrainOptions
 from ._data import unlabelled_graphs
 from ._domains import DOMAINS
@@ -30,7 +37,11 @@ _ABOUT = "pretraining.json"
 
 
 def pretrain(
-    source: str | Path, folder: str | Path, **options: Unpack[PretrainOptions]
+    source: str | Path,
+    folder: str | Path,
+    *,
+    on_epoch: OnEpoch | None = None,
+    **options: Unpack[PretrainOptions],
 ) -> Path:
     """Pre-train an encoder without labels; stop it at any time and start it again.
 
@@ -40,6 +51,10 @@ def pretrain(
         folder: gets ``epochNNN.safetensors``, the encoder after each epoch asked for;
             ``pretraining.json``, configuration and losses; and, until the training is
             finished, its state.
+        on_epoch: called after each epoch that is trained with one dict of plain numbers
+            and names, such as ``wandb.log``: "phase", "seed", "epoch", "loss" and
+            "seconds". If it raises, the training stops, and the same call goes on
+            behind that epoch.
         options: fields of :class:`PretrainConfig`.
 
     Returns:
@@ -50,18 +65,27 @@ def pretrain(
         ValueError: before any training, for data or options that cannot be used, or a
             folder that holds another pre-training.
     """
+    check_options(options, PretrainConfig)
     config = PretrainConfig(**options)
-    with process_group(config.device) as device, preserve_rng(device):
-        return _pretrain(source, Path(folder), config, device)
+    with process_group(config.device) as device, preserve_rng(device), log_shown():
+        return _pretrain(source, Path(folder), config, device, on_epoch)
 
 
 def _pretrain(
-    source: str | Path, folder: Path, config: PretrainConfig, device: str
+    source: str | Path,
+    folder: Path,
+    config: PretrainConfig,
+    device: str,
+    on_epoch: OnEpoch | None,
 ) -> Path:
     log = folder / _ABOUT
-    decisive = identity(config, "checkpoints", "packed", "device")
-    about = {"source": Path(source).name, **decisive, **rank_identity()}
+    decisive = identity(config, "pretraining", "checkpoints", "packed", "device")
+    # In checkpoints the word is "method".
+    about = {"source": Path(source).name, "method": config.pretraining, **decisive}
+    about |= rank_identity()
     _refuse_other(log, about)
+    if is_main():
+        check_writable(folder)
     with main_first(), phase("data"):
         graphs = unlabelled_graphs(source, config)
     about["graphs"] = len(graphs)
@@ -76,15 +100,23 @@ def _pretrain(
     )
     if broadcast_object(last.exists() and log.exists()):
         state.discard()  # if a kill came just before that
+        log_line(f"pre-training: finished before, {last}")
         return last
+    what = f"pre-training {config.pretraining} on {about['source']}"
+    log_line(
+        f"{what}: {len(graphs)} graphs, epochs {config.epochs}, {device}, "
+        f"checkpoints in {folder}"
+    )
     if is_main():
         write_log(log, about, [])
 
-    def keep(epoch: int, history: list[Epoch]) -> None:
+    def keep(history: list[Epoch]) -> None:
+        # The last checkpoint says that all is done: after it nothing may be missing.
+        write_log(log, about, history)
+        epoch = len(history)
         if epoch in config.checkpoints or epoch == config.epochs:
             path = folder / f"epoch{epoch:03d}.safetensors"
             save_encoder(path, model.encoder, epoch=epoch, **about)
-        write_log(log, about, history)
 
     run_pretraining(
         model,
@@ -94,7 +126,8 @@ def _pretrain(
         seed=config.seed,
         state=state,
         device=device,
-        on_epoch=keep,
+        keep=keep,
+        on_epoch=on_epoch,
     )
     state.discard()
     return last
@@ -107,7 +140,7 @@ def _model(config: PretrainConfig, device: str) -> tuple[Contrast, torch.Generat
     width = config.hidden_channels
     encoder = domain.encoder(width, config.num_layers, 0.0)
     anchor = None
-    if config.method == "sega":
+    if config.pretraining == "sega":
         anchor = domain.anchor(width, config.height, config.tree)
     generator = rank_generator(config.seed, device)
     model = Contrast(

@@ -3,12 +3,14 @@
 import zlib
 from typing import Any
 
+import numpy as np
 from joblib import cpu_count
 from torch import Tensor
-from tqdm import tqdm
 
 from ...evaluate import svm_scores
 from ...profile import phase
+from ...report import Evaluation, Result
+from ...utils.progress import log_line, progress_bar
 from ._job import Job
 
 
@@ -22,7 +24,7 @@ def evaluate(job: Job, seed: int, epoch: int, embeddings: dict[str, Tensor]) -> 
         embeddings: by name, ``(num_graphs, channels)``.
     """
     total = job.settings.folds * len(embeddings)
-    bar = tqdm(total=total, desc="Evaluating", disable=None, leave=False)
+    bar = progress_bar(total=total, desc="Evaluating")
     with phase("evaluation"), bar:
         for place, (name, embedding) in enumerate(embeddings.items()):
             # Honest: the same folds for all that are compared within a seed.
@@ -31,6 +33,34 @@ def evaluate(job: Job, seed: int, epoch: int, embeddings: dict[str, Tensor]) -> 
             if job.settings.protocol == "paper":
                 folds_seed = zlib.crc32(f"{seed}/{epoch}/{place}".encode())
             _score(job, seed, f"{epoch}/{name}", embedding, folds_seed, bar)
+    for one in evaluations(job, seed):
+        if one.epoch == epoch:
+            validation, test = (100 * np.mean(s) for s in (one.validation, one.test))
+            log_line(
+                f"seed {seed}, epoch {epoch}, embedding {one.embedding}: "
+                f"validation {validation:.2f}, test {test:.2f}"
+            )
+
+
+def evaluations(job: Job, seed: int) -> list[Evaluation]:
+    """Return what is on record of a seed, evaluations under way left out."""
+    found = []
+    folds = [str(fold) for fold in range(job.settings.folds)]
+    for key, scores in job.record.seed_entry(seed).get("evaluations", {}).items():
+        if all(fold in scores["test"] for fold in folds):
+            epoch, name = key.split("/")
+            test, validation = (
+                tuple(scores[part][fold] for fold in folds)
+                for part in ("test", "validation")
+            )
+            found.append(Evaluation(seed, int(epoch), name, test, validation))
+    return found
+
+
+def best_validation(job: Job, seed: int, epoch: int) -> float:
+    """Return the inner accuracy of the best candidate up to an epoch, in per cent."""
+    so_far = [one for one in evaluations(job, seed) if one.epoch <= epoch]
+    return Result(job.record.config, so_far).validation.mean
 
 
 def _score(

@@ -9,9 +9,12 @@ from typing_extensions import Unpack
 
 from ...distributed import broadcast_object, is_main, preserve_rng, process_group
 from ...nn import AnchorView
-from ...report import Evaluation, Result
-from ...training import Method, MethodConfig, TrainingState
-from ..settings import Options, Settings
+from ...report import Result
+from ...training import Method, MethodConfig, OnEpoch, TrainingState
+from ...utils.progress import log_line, log_shown
+from ..prepare import announce
+from ..settings import Options, Settings, check_options, seed_numbers
+from ._evaluation import evaluations
 from ._job import Job, prepare_job
 from ._training import Training
 
@@ -22,6 +25,7 @@ def run(
     anchor: AnchorView | bool | None,
     config: Any,
     settings: Settings,
+    on_epoch: OnEpoch | None = None,
 ) -> Result:
     """Train and evaluate a method over seeds; every adapter's ``run`` ends here.
 
@@ -32,6 +36,7 @@ def run(
             or an anchor view whose copies, with new weights, serve each seed.
         config: the method's hyper-parameters.
         settings: what all runs have in common.
+        on_epoch: called after each epoch, see :func:`adapter`.
 
     Returns:
         The result; with ``settings.results`` it is also on disk, and what is found
@@ -40,15 +45,17 @@ def run(
     Raises:
         ValueError: before any training, for data or settings that cannot be used.
     """
-    with process_group(settings.device) as device, preserve_rng(device):
+    with process_group(settings.device) as device, preserve_rng(device), log_shown():
         job = prepare_job(method, dataset, anchor, config, settings, device)
+        seeds = seed_numbers(settings.seeds)
+        announce(job.record, len(job.graphs), seeds, job.epochs, device)
         embeddings: dict[str, Tensor] = {}
-        for seed in range(settings.seeds):
-            embeddings = _finish(job, seed)
+        for seed in seeds:
+            embeddings = _finish(job, seed, on_epoch)
     return _result(job, embeddings)
 
 
-def _finish(job: Job, seed: int) -> dict[str, Tensor]:
+def _finish(job: Job, seed: int, on_epoch: OnEpoch | None) -> dict[str, Tensor]:
     """Train with one seed, unless that is on record; return the last embeddings."""
     record = job.record
     known = record.seed_entry(seed)
@@ -56,8 +63,9 @@ def _finish(job: Job, seed: int) -> dict[str, Tensor]:
         embeddings = record.embeddings(seed)
         # A kill may have left it behind.
         TrainingState(record.sibling_path(f"seed{seed}.state")).discard()
+        log_line(f"seed {seed}: on record")
     else:
-        training = Training(job, seed)
+        training = Training(job, seed, on_epoch)
         known["history"], embeddings = training.finish()
         if is_main():
             record.save_embeddings(seed, embeddings)
@@ -71,21 +79,11 @@ def _finish(job: Job, seed: int) -> dict[str, Tensor]:
 
 def _result(job: Job, embeddings: dict[str, Tensor]) -> Result:
     """Return what all seeds have measured."""
-    evaluations, history = [], {}
-    for seed in range(job.settings.seeds):
-        known = job.record.seed_entry(seed)
-        history[seed] = known["history"]
-        for key, scores in known.get("evaluations", {}).items():
-            epoch, name = key.split("/")
-            test, validation = (
-                tuple(scores[part][str(fold)] for fold in range(job.settings.folds))
-                for part in ("test", "validation")
-            )
-            evaluations.append(Evaluation(seed, int(epoch), name, test, validation))
+    seeds = seed_numbers(job.settings.seeds)
     return Result(
         job.record.config,
-        evaluations,
-        history,
+        [one for seed in seeds for one in evaluations(job, seed)],
+        {seed: job.record.seed_entry(seed)["history"] for seed in seeds},
         embeddings,
         job.labels,
         job.record.path,
@@ -104,6 +102,7 @@ class Run(Protocol, Generic[C_contra]):
         *,
         anchor: AnchorView | bool | None = None,
         config: C_contra | None = None,
+        on_epoch: OnEpoch | None = None,
         **options: Unpack[Options],
     ) -> Result:
         """Train the method without labels and evaluate it."""
@@ -129,10 +128,12 @@ def adapter(method: type[Method[C_contra]], notes: str = "") -> Run[C_contra]:
         *,
         anchor: AnchorView | bool | None = None,
         config: C_contra | None = None,
+        on_epoch: OnEpoch | None = None,
         **options: Unpack[Options],
     ) -> Result:
+        check_options(options, Settings, method.config_class)
         chosen = method.config_class() if config is None else config
-        return run(method, dataset, anchor, chosen, Settings(**options))
+        return run(method, dataset, anchor, chosen, Settings(**options), on_epoch)
 
     run_method.__name__ = run_method.__qualname__ = "run"
     run_method.__module__ = method.__module__
@@ -147,10 +148,16 @@ Args:
     anchor: None for {name} as published, True for SEGA on top of it, or your own anchor
         view; the loss is the method's own.
     config: hyper-parameters of the method, its ``Config``.
+    on_epoch: called after each epoch that is trained with one dict of plain numbers and
+        names, such as ``wandb.log``: "phase", "seed", "epoch", "loss", "seconds", and,
+        where the epoch was evaluated, "validation", which is what ``result.validation``
+        of this seed would be by then. If it raises, the run stops, and with ``results``
+        the same call goes on behind that epoch.
     options: fields of :class:`~sega_anchor.protocols.Settings`.
 
 Returns:
-    Accuracies (``result.accuracy``), embeddings, history and configuration.
+    Accuracies (``result.validation`` to choose by, ``result.accuracy`` to report),
+    embeddings, history and configuration.
 
 Raises:
     ValueError: before any training, for data or settings that cannot be used.

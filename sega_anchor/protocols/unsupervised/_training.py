@@ -8,11 +8,13 @@ from torch import Tensor
 
 from ...distributed import is_main, rank_generator, seed_rank
 from ...loader import PackedLoader
+from ...report.record import fill
 from ...training.checkpoint import save_encoder
+from ...training.reporter import OnEpoch, Reporter
 from ...training.state import TrainingState
-from ...training.train_epoch import epoch_bar, train_epoch
+from ...training.train_epoch import train_epoch
 from ..prepare import reset_copy
-from ._evaluation import evaluate
+from ._evaluation import best_validation, evaluate
 from ._job import Job
 
 
@@ -22,11 +24,14 @@ class Training:
     Args:
         job: what all seeds share; its record gets the scores.
         seed: decides start, order of batches and views.
+        on_epoch: called on rank 0 after each epoch.
     """
 
-    def __init__(self, job: Job, seed: int) -> None:
+    def __init__(self, job: Job, seed: int, on_epoch: OnEpoch | None = None) -> None:
         self.job = job
         self.seed = seed
+        about = {"phase": "training", "seed": seed}
+        self.reporter = Reporter(about, job.epochs, on_epoch)
         torch.manual_seed(seed)
         view = None if job.view is None else reset_copy(job.view)
         draws = rank_generator(seed, job.device)
@@ -63,16 +68,20 @@ class Training:
         job, state = self.job, self.state
         place = state.load()
         history: list[dict[str, Any]] = place.setdefault("history", [])
+        if job.evaluate_at:
+            # Kept with the state, too: it may outlive the record.
+            known = job.record.seed_entry(self.seed).setdefault("evaluations", {})
+            fill(known, place.get("evaluations", {}))
+            place["evaluations"] = known
         if "epoch" not in place:  # a kill may have come amid the evaluation
             self._evaluate(len(history))
-        bar = epoch_bar(len(history), job.epochs, f"Seed {self.seed}")
-        for epoch in bar:
+        for epoch in self.reporter.epochs(done=len(history)):
             means = self._epoch(place)
             history.append({"epoch": epoch, **means})
-            bar.set_postfix({k: v for k, v in means.items() if isinstance(v, float)})
             if epoch in (job.epochs, *job.evaluate_at) or state.is_due():
                 state.save(**place)
-            self._evaluate(epoch)
+            found = self._evaluate(epoch)
+            self.reporter.tell(epoch, {**means, **found}, state, place)
         path = job.record.sibling_path(f"seed{self.seed}-weights.safetensors")
         if path is not None:
             save_encoder(path, self.model, **job.record.config, seed=self.seed)
@@ -87,10 +96,12 @@ class Training:
         means["seconds"] += time.perf_counter() - start
         return {**means, **found}
 
-    def _evaluate(self, epoch: int) -> None:
-        """Score the embeddings on rank 0, if that is due after this epoch."""
-        if epoch in self.job.evaluate_at and is_main():
-            evaluate(self.job, self.seed, epoch, self._embed())
+    def _evaluate(self, epoch: int) -> dict[str, float]:
+        """Score the embeddings on rank 0, if due; return the best "validation"."""
+        if epoch not in self.job.evaluate_at or not is_main():
+            return {}
+        evaluate(self.job, self.seed, epoch, self._embed())
+        return {"validation": best_validation(self.job, self.seed, epoch)}
 
     def _embed(self) -> dict[str, Tensor]:
         """Return every embedding of all graphs, in their order."""

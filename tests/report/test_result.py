@@ -1,0 +1,55 @@
+"""Which number is for choosing, which for reporting."""
+
+import numpy as np
+import pytest
+
+from sega_anchor.report import Evaluation, Result, Tuned, result_table, tuned_table
+
+EVALUATIONS = [
+    Evaluation(0, 10, "G", test=(1.0, 0.0), validation=(0.5, 0.9)),
+    Evaluation(0, 20, "G", test=(0.8, 0.6), validation=(0.6, 0.2)),
+    Evaluation(1, 10, "G", test=(0.4, 0.4), validation=(0.3, 0.3)),
+    Evaluation(1, 20, "G", test=(0.2, 0.2), validation=(0.7, 0.1)),
+]
+CURVES = {"validation": [[[0.1, 0.3, 0.2]]], "test": [[[0.5, 0.6, 0.7]]]}
+
+
+def config(**options: str) -> dict[str, str]:
+    names = {"label": "SEGA", "dataset": "MUTAG", "choice": "test"}
+    return {**names, "protocol": "honest", **options}
+
+
+def test_validation_is_that_of_the_candidate_chosen_on_validation() -> None:
+    honest = Result(config(), EVALUATIONS)
+    assert honest.validation.values == pytest.approx((75.0, 50.0))  # fold by fold
+    assert honest.accuracy.values == pytest.approx((40.0, 30.0))
+    assert honest.validation.candidates == honest.accuracy.candidates == 2
+    paper = Result(config(protocol="paper"), EVALUATIONS)
+    assert paper.validation.values == pytest.approx((70.0, 40.0))  # by the mean
+    assert paper.by_validation().values == pytest.approx((50.0, 20.0))
+    with pytest.raises(ValueError, match="name epochs in evaluate_at"):
+        _ = Result(config(), []).validation
+
+
+def test_validation_of_fine_tuning_is_that_of_the_epoch_chosen() -> None:
+    curves = {name: np.array(curve) for name, curve in CURVES.items()}
+    tuned = Tuned(config(), curves)
+    assert (str(tuned.validation), str(tuned.score)) == ("30.00", "60.00")
+    del curves["validation"]
+    with pytest.raises(ValueError, match='run with protocol="honest"'):
+        _ = Tuned(config(protocol="paper"), curves).validation
+
+
+def test_tables_show_what_to_choose_by_beside_what_to_report() -> None:
+    found: dict[str, str] = {}  # a wide table is several, one below the other
+    for part in result_table([Result(config(), EVALUATIONS)]).split("\n\n"):
+        head, _, row = (line.strip("| ").split(" | ") for line in part.splitlines())
+        names = (name.strip() for name in head)
+        found |= zip(names, (cell.strip() for cell in row), strict=True)
+    assert found["validation"] == "62.50 ± 12.50"
+    assert found["chosen on validation"] == "35.00 ± 5.00"
+    curves = {name: np.array(curve) for name, curve in CURVES.items()}
+    assert "| 30.00 " in tuned_table([Tuned(config(), curves)])
+    # There the epoch is chosen by a loss, which is no accuracy.
+    few = Tuned(config(setting="semi-supervised"), curves)
+    assert "30.00" not in tuned_table([few])
