@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from jsonargparse import ActionConfigFile, ArgumentParser
+from jsonargparse import ArgumentParser
 from typing_extensions import override
 
 #: Options that take several words, and what a word of each looks like.
@@ -24,8 +24,8 @@ class Parser(ArgumentParser):
         super().__init__(allow_abbrev=False, **options)
 
     @override
-    def format_help(self) -> str:
-        return _plain(super().format_help())
+    def format_help(self, *args: Any, **options: Any) -> str:
+        return _plain(super().format_help(*args, **options))
 
     @override
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:
@@ -40,7 +40,7 @@ class Parser(ArgumentParser):
 def add_common(parser: ArgumentParser) -> None:
     """Add what all commands with a result take: ``--config`` and ``--json``."""
     parser.add_argument(
-        "--config", action=ActionConfigFile, help="YAML file of arguments by name"
+        "--config", action="config", help="YAML file of arguments by name"
     )
     parser.add_argument(
         "--json",

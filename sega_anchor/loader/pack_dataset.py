@@ -10,7 +10,7 @@ import numpy as np
 from torch.utils.data import DataLoader
 from torch_geometric.data import Dataset, OnDiskDataset
 
-from ..utils.progress import Pace, log_line, log_shown, progress_bar
+from ..utils.progress import ProgressCounter, log_shown
 from .on_disk import PackedWriter, open_packed
 from .packed_graphs import PackedGraphs
 
@@ -63,17 +63,14 @@ def pack_dataset(
     }
     writer = PackedWriter(folder, about)
     done = int(writer.place.get("done", 0))
-    total, pace = len(dataset), Pace()
-    with log_shown(), progress_bar(total=total, initial=done, desc="Packing") as bar:
+    with log_shown(), ProgressCounter("Packing graphs", len(dataset), done) as counter:
         # PyG's loader takes a slice of an OnDiskDataset for the whole.
         numbers: Any = range(done, len(dataset))
         read = partial(_read, dataset)
         for packed in DataLoader(numbers, chunk, num_workers=workers, collate_fn=read):
             done += len(packed)
             writer.append(packed, done=done)
-            bar.update(len(packed))
-            if pace.is_due(last=done == total):
-                log_line(f"packing: {done} of {total} graphs in {folder}")
+            counter.update(len(packed))
     writer.finish()
     return open_packed(folder)
 

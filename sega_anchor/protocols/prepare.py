@@ -1,7 +1,6 @@
 """From a data set to graphs ready to train on, refused early if they are not."""
 
 import copy
-import os
 import zlib
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +19,8 @@ from ..profile import phase
 from ..report import Record
 from ..training import Method
 from ..trees._as_edges import refuse_hetero
-from ..utils.progress import log_line, progress_bar
+from ..utils import check_writable
+from ..utils.progress import ProgressCounter, log_line
 from .features import HonestFeatures, PublishedFeatures
 from .settings import Protocol
 
@@ -133,9 +133,13 @@ def find_cache(dataset: str | Sequence[Data], graphs: Sequence[Data]) -> Path | 
     if not isinstance(dataset, str) or not isinstance(graphs, InMemoryDataset):
         return None
     folder = Path(graphs.processed_dir).with_name("trees")
-    # Neither is there for a set without files; both may be another user's.
-    place = folder if folder.exists() else folder.parent
-    return folder if os.access(place, os.W_OK) else None
+    if not folder.parent.exists():  # a set without files
+        return None
+    try:  # it may be another user's, or its disk full
+        check_writable(folder)
+    except ValueError:
+        return None
+    return folder
 
 
 def prepare(
@@ -152,13 +156,14 @@ def prepare(
             graphs = view.transform.map(graphs, threads=threads, cache=cache)
     trees = ("tree_parent", "tree_level", "tree_graph")
     keep = ("x", "tree_x", "edge_index", *trees, "y")
-    bar = progress_bar(graphs, desc="Preparing graphs")
     prepared = []
-    for data in bar:
-        done = features(data)
-        if view is None:
-            del done["tree_x"]
-        prepared.append(Data.from_dict({k: done[k] for k in keep if k in done}))
+    with ProgressCounter("Preparing graphs", len(graphs), last=False) as counter:
+        for data in graphs:
+            done = features(data)
+            if view is None:
+                del done["tree_x"]
+            prepared.append(Data.from_dict({k: done[k] for k in keep if k in done}))
+            counter.update()
     return prepared
 
 
@@ -190,7 +195,11 @@ def checksum(graphs: Sequence[Data]) -> str:
 
 
 def announce(
-    record: Record, graphs: int, seeds: Sequence[int], epochs: int, device: str
+    record: Record,
+    graphs: int,
+    seeds: Sequence[int],
+    epochs: int | str,
+    device: str,
 ) -> None:
     """Write the first line of a run to the log."""
     what = f"{record.config['label']} on {record.config['dataset']}"

@@ -11,7 +11,7 @@ from joblib import cpu_count
 from torch_geometric.data import Data
 
 from ..utils.checks import check_at_least
-from ..utils.progress import Pace, log_line, log_shown, progress_bar
+from ..utils.progress import ProgressCounter, log_shown
 from . import build
 from ._flatten import Graphs, flatten
 from ._kernels import Ints
@@ -98,15 +98,11 @@ def _build_chunks(
     pool = ThreadPoolExecutor(min(threads, len(parts)))
     try:
         futures = {pool.submit(work, parts[k]): k for k in order}
-        built, total, pace = 0, whole.sizes.size, Pace()
-        with progress_bar(total=total, desc="Building trees") as bar:
+        with ProgressCounter("Building trees", whole.sizes.size) as counter:
             for future in as_completed(futures):
                 k = futures.pop(future)  # frees its arrays early
                 done[k] = _split(future.result())
-                bar.update(len(done[k]))
-                built += len(done[k])
-                if pace.is_due(last=built == total):
-                    log_line(f"trees: {built} of {total} graphs")
+                counter.update(len(done[k]))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     return list(chain.from_iterable(done))

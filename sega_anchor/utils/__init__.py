@@ -1,4 +1,4 @@
-"""Helpers for all folders: sums, precision, files and checks."""
+"""Helpers for all folders: sums, precision, files, checks, and progress."""
 
 from .checks import check_at_least as check_at_least
 from .checks import check_choice as check_choice

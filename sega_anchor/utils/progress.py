@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 from tqdm.auto import tqdm
 
@@ -66,6 +66,55 @@ class Pace:
             return False
         self._said = now
         return True
+
+
+class ProgressCounter:
+    """A bar that is updated by hand, and lines in the log: once a minute, and the last.
+
+    Args:
+        title: of both.
+        total: how many there are, if that is known.
+        done: how many of them were done before.
+        last: whether the end is worth a line.
+        options: of the bar, see :func:`progress_bar`.
+
+    Example:
+        >>> with ProgressCounter("Building trees", total=300) as counter:
+        ...     counter.update(300)
+    """
+
+    def __init__(
+        self,
+        title: str,
+        total: int | None = None,
+        done: int = 0,
+        last: bool = True,
+        **options: Any,
+    ) -> None:
+        self._bar = progress_bar(desc=title, total=total, initial=done, **options)
+        self._title, self._total, self._done, self._last = title, total, done, last
+        self._pace = Pace()
+
+    def __enter__(self) -> Self:
+        """Begin to count."""
+        return self
+
+    def update(self, count: int = 1) -> None:
+        """Count so many more."""
+        self._bar.update(count)
+        self._done += count
+        if self._pace.is_due():
+            self._say()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Close the bar."""
+        self._bar.close()
+        if self._last and kind is None:
+            self._say()
+
+    def _say(self) -> None:
+        of = "" if self._total is None else f" of {self._total}"
+        log_line(f"{self._title}: {self._done}{of}")
 
 
 @contextmanager

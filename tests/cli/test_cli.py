@@ -267,3 +267,23 @@ def test_ctrl_c_is_status_130(graph: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(_tree_command, "read_edge_list", interrupted)
     assert main(["tree", str(graph)]) == 130
     assert "interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_files_are_written_though_the_reader_stops_early(
+    graph: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    # More lines than a pipe holds, so that printing them fails.
+    graph.write_text("".join(f"{'x' * 3000}{i} {i + 1}\n" for i in range(90)))
+    files = f"--output {tmp_path}/tree.tsv --plot {tmp_path}/tree.png"
+    command = f"{sys.executable} -m sega_anchor tree {graph} {files} | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "tree.tsv").exists()
+    assert (tmp_path / "tree.png").exists()

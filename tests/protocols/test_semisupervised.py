@@ -133,7 +133,8 @@ def test_a_kill_at_the_write_of_the_record_repeats_no_fold(
     assert len(scored) == 4 * FEW["epochs"]
     # A state that a kill has left behind its record goes with the next call.
     (record,) = tmp_path.glob("*.json")
-    record.with_name(f"{record.stem}-seed0-fold1.state").write_bytes(b"")
+    for name in ("seed0", "seed0-fold1"):
+        record.with_name(f"{record.stem}-{name}.state").write_bytes(b"")
     run(dataset, **options)
     assert not list(tmp_path.glob("*.state*"))
 

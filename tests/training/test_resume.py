@@ -2,6 +2,10 @@
 
 import importlib
 import itertools
+import json
+import os
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -15,6 +19,7 @@ from sega_anchor.datasets import SyntheticCommunities
 from sega_anchor.report import Result
 from sega_anchor.training import checkpoint, state
 from sega_anchor.training.method import Method
+from tests.helpers.paths import ROOT
 from tests.helpers.scores import SVM_SCORES
 
 pytestmark = pytest.mark.usefixtures("quick_scores")
@@ -170,7 +175,7 @@ def test_weights_are_kept_with_their_configuration(dataset, tmp_path) -> None:
     assert result.embeddings["GT"].shape == (45, 2 * method.encoder.out_channels)
 
 
-@pytest.mark.parametrize("moment", ["save_embeddings", "save"])
+@pytest.mark.parametrize("moment", ["finish", "save"])
 def test_a_kill_at_the_write_of_the_record_costs_no_training(
     moment: str, dataset, tmp_path, monkeypatch
 ) -> None:
@@ -204,10 +209,55 @@ def test_a_state_that_outlives_the_record_keeps_its_evaluations(
     (record,) = tmp_path.glob("*.json")
     if damage == "lost":
         record.unlink()
+        again = run(dataset, "graphcl", True, tmp_path, **options)
     else:
         record.write_text(record.read_text()[:200])
-    again = run(dataset, "graphcl", True, tmp_path, **options)
+        with pytest.warns(UserWarning, match=r"it is now .*\.unreadable"):
+            again = run(dataset, "graphcl", True, tmp_path, **options)
     assert len(made) == 10 + 1 + 2
     assert told(again) == told(whole)
     assert len(again.candidates()) == 9
     assert run(dataset, "graphcl", True, tmp_path, **options).evaluations
+
+
+def test_a_state_with_a_flipped_bit_is_not_used(dataset, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(state, "EVERY", 0.0)
+    whole = run(dataset, "graphcl", True, None)
+    interrupt(monkeypatch, after=10)
+    with pytest.raises(KeyboardInterrupt):
+        run(dataset, "graphcl", True, tmp_path)
+    for path in tmp_path.glob("*.state*"):
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1  # a weight
+        path.write_bytes(content)
+    with pytest.warns(UserWarning, match="it is damaged"):
+        again = run(dataset, "graphcl", True, tmp_path)
+    assert told(again) == told(whole)
+
+
+SEEDS = """
+import sys
+from adapters import graphcl
+
+seeds = [int(word) for word in sys.argv[1:]]
+graphcl.run("synthetic", seeds=seeds, epochs=2, evaluate_at=(), results=".")
+"""
+
+
+@pytest.mark.slow
+def test_runs_of_some_seeds_at_once_lose_none(tmp_path) -> None:
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", SEEDS, *seeds],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        for seeds in ("0", "210", "10")
+    ]
+    assert [one.wait(timeout=120) for one in runs] == [0, 0, 0]
+    (record,) = tmp_path.glob("*.json")
+    seeds = json.loads(record.read_text())["seeds"]
+    assert sorted(seeds) == ["0", "1", "2"]
+    assert all(seed["complete"] for seed in seeds.values())
+    assert len(list(tmp_path.glob("*-weights.safetensors"))) == 3
+    assert not list(tmp_path.glob("*.state*"))

@@ -86,9 +86,9 @@ def test_trees_of_a_data_set_and_packing_say_how_far_they_are(
 ) -> None:
     graphs = load("synthetic")
     sa.build_coding_trees(graphs)
-    assert "trees: 300 of 300 graphs" in capsys.readouterr().err
+    assert "Building trees: 300 of 300\n" in capsys.readouterr().err
     pack_dataset(graphs, tmp_path / "packed")
-    assert "packing: 300 of 300 graphs" in capsys.readouterr().err
+    assert "Packing graphs: 300 of 300\n" in capsys.readouterr().err
 
 
 def test_every_bar_is_made_in_one_place() -> None:

@@ -25,7 +25,7 @@ from ...trees.fingerprint import fingerprint
 from ...trees.levels import parent_offsets
 from ...utils.checks import check_at_least
 from ...utils.files import check_writable, file_digest
-from ...utils.progress import Pace, log_line, log_shown, progress_bar
+from ...utils.progress import ProgressCounter, log_shown
 from ...utils.scatter import prefix_sum
 from .smiles import MoleculeArrays, iterate_smiles, parse_smiles
 
@@ -114,18 +114,14 @@ def _write(
         packed = _in_order(waiting, jobs, height, method)
     else:
         packed = (pack_chunk(chunk, height, method) for chunk in waiting)
-    pace = Pace()
-    with progress_bar(desc="Reading molecules", initial=done, unit="") as bar:
+    with ProgressCounter("Packing molecules", done=done, unit="") as counter:
         for count, graphs, skipped in packed:
             lines = io.StringIO()
             csv.writer(lines).writerows((done + row, words) for row, words in skipped)
             done, bad = done + count, bad + len(skipped)
             text = {_SKIPPED: lines.getvalue()}
             writer.append(graphs, text, rows=done, skipped=bad)
-            bar.update(count)
-            if pace.is_due():
-                log_line(f"packing: {done} molecules")
-    log_line(f"packing: {done} molecules, {bad} skipped, all done")
+            counter.update(count)
 
 
 def _in_order(

@@ -32,6 +32,7 @@ def process_raw(raw: Path, name: str, target: Path) -> None:
 
     Raises:
         ValueError: if a file is not a table of numbers or the files disagree.
+        OSError: if the file cannot be written.
     """
     data, slices, sizes = read_raw(raw, name)
     content = io.BytesIO()  # torch's own writer hides what a full disk says

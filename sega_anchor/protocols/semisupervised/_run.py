@@ -29,6 +29,7 @@ from ...training import OnEpoch, TrainingState, run_finetuning, run_pretraining
 from ...training.checkpoint import load_encoder, save_encoder
 from ...training.contrast import Contrast
 from ...training.finetuning import Classifier, Curves, Part
+from ...utils.locks import one_at_a_time
 from ...utils.progress import log_line, log_shown, progress_bar
 from ..features import feature_transform
 from ..prepare import (
@@ -86,7 +87,8 @@ def run(
     seeds = seed_numbers(config.seeds)
     with process_group(config.device) as device, preserve_rng(device), log_shown():
         work = _Run(dataset, config, device, on_epoch)
-        epochs = config.pretrain_epochs * (config.pretraining != "none") + config.epochs
+        before = 0 if config.pretraining == "none" else config.pretrain_epochs
+        epochs = f"{before} + {config.epochs}"
         announce(work.record, len(work.graphs), seeds, epochs, device)
         for seed in seeds:
             work.finish(seed)
@@ -144,6 +146,11 @@ class _Run:
 
     def finish(self, seed: int) -> None:
         """Do what is not on record yet for a seed."""
+        with one_at_a_time(self.record.sibling_path(f"seed{seed}.state")):
+            self.record.refresh()
+            self._finish(seed)
+
+    def _finish(self, seed: int) -> None:
         known = self.record.seed_entry(seed)
         folds = known.setdefault("folds", {})
         every = range(self.config.folds)
@@ -160,6 +167,7 @@ class _Run:
                 self.record.save()
                 state.discard()
         else:
+            TrainingState(self.record.sibling_path(f"seed{seed}.state")).discard()
             log_line(f"seed {seed}: on record")
         known.update(broadcast_object(known))
 

@@ -28,7 +28,7 @@ class PretrainConfig:
         hidden_channels, num_layers: of the encoder.
         height: of the coding trees.
         tree: how they are built.
-        seed: decides start, orders and augmentations.
+        seeds: the one that decides start, orders and augmentations, as a list.
         packed: folder for the molecules as graphs with trees; default one under the
             data root, found again by the content of the file.
         root: folder of data, as in :class:`~sega_anchor.protocols.Settings`.
@@ -51,7 +51,7 @@ class PretrainConfig:
     num_layers: int = 5
     height: int = 5
     tree: TreeMethod = "refined"
-    seed: int = 0
+    seeds: Seeds = (0,)
     packed: str | None = None
     root: str | None = None
     jobs: int | None = None
@@ -67,7 +67,17 @@ class PretrainConfig:
         )
         check_build(self.height, self.tree)
         check_device(self.device)
+        if len(seed_numbers(self.seeds)) > 1:
+            raise ValueError(
+                "an encoder is pre-trained with one seed: give it as a list, such as "
+                f"seeds=[3], got {self.seeds!r}"
+            )
         DOMAINS[self.domain].augmentation(self.strength)
+
+    @property
+    def seed(self) -> int:
+        """The one seed."""
+        return seed_numbers(self.seeds)[0]
 
 
 class PretrainOptions(TypedDict, total=False):
@@ -85,7 +95,7 @@ class PretrainOptions(TypedDict, total=False):
     num_layers: int
     height: int
     tree: TreeMethod
-    seed: int
+    seeds: Seeds
     packed: str | None
     root: str | None
     jobs: int | None

@@ -30,6 +30,7 @@ from ...training import (
 from ...training.checkpoint import read_about
 from ...training.finetuning import Curves, Part
 from ...utils import file_digest
+from ...utils.locks import one_at_a_time
 from ...utils.progress import log_line, log_shown
 from ..prepare import announce
 from ..semisupervised import LABELS
@@ -125,15 +126,17 @@ class _Run:
 
     def finish(self, seed: int) -> None:
         """Fine-tune with one seed, unless that is on record."""
-        known = self.record.seed_entry(seed)
-        if broadcast_object("curves" in known):
-            # A kill may have left it behind.
-            TrainingState(self._state_path(seed)).discard()
-            log_line(f"seed {seed}: on record")
-        else:
-            known["curves"], state = self._tune(seed)
-            self.record.save()
-            state.discard()
+        with one_at_a_time(self._state_path(seed)):
+            self.record.refresh()
+            known = self.record.seed_entry(seed)
+            if broadcast_object("curves" in known):
+                # A kill may have left it behind.
+                TrainingState(self._state_path(seed)).discard()
+                log_line(f"seed {seed}: on record")
+            else:
+                known["curves"], state = self._tune(seed)
+                self.record.save()
+                state.discard()
         known.update(broadcast_object(known))
 
     def result(self) -> Tuned:

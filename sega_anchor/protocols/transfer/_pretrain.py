@@ -17,6 +17,7 @@ from ...distributed import (
     rank_identity,
     seed_rank,
 )
+from ...loader import PackedGraphs
 from ...profile import phase
 from ...training import (
     Contrast,
@@ -27,6 +28,7 @@ from ...training import (
 )
 from ...training.pretraining import Epoch
 from ...utils import check_writable, write_atomically
+from ...utils.locks import one_at_a_time
 from ...utils.progress import log_line, log_shown
 from ..settings import check_options, identity
 from ._config import PretrainConfig, PretrainOptions
@@ -34,6 +36,7 @@ from ._data import unlabelled_graphs
 from ._domains import DOMAINS
 
 _ABOUT = "pretraining.json"
+_STATE = "training.state"
 
 
 def pretrain(
@@ -80,9 +83,9 @@ def _pretrain(
 ) -> Path:
     log = folder / _ABOUT
     decisive = identity(config, "pretraining", "checkpoints", "packed", "device")
-    # In checkpoints the word is "method".
+    # The words of checkpoints; what they say must not depend on how it was asked for.
     about = {"source": Path(source).name, "method": config.pretraining, **decisive}
-    about |= rank_identity()
+    about |= {"seed": config.seed, **rank_identity()}
     _refuse_other(log, about)
     if is_main():
         check_writable(folder)
@@ -90,13 +93,23 @@ def _pretrain(
         graphs = unlabelled_graphs(source, config)
     about["graphs"] = len(graphs)
     _refuse_other(log, about)
+    with one_at_a_time(folder / _STATE if is_main() else None):
+        return _train(graphs, folder, config, device, about, on_epoch)
+
+
+def _train(
+    graphs: PackedGraphs,
+    folder: Path,
+    config: PretrainConfig,
+    device: str,
+    about: dict[str, Any],
+    on_epoch: OnEpoch | None,
+) -> Path:
+    log = folder / _ABOUT
     last = folder / f"epoch{config.epochs:03d}.safetensors"
     model, generator = _model(config, device)
     state = TrainingState(
-        folder / "training.state" if is_main() else None,
-        [model],
-        model.optimizers,
-        [generator],
+        folder / _STATE if is_main() else None, [model], model.optimizers, [generator]
     )
     if broadcast_object(last.exists() and log.exists()):
         state.discard()  # if a kill came just before that

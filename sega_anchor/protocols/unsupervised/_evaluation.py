@@ -10,7 +10,7 @@ from torch import Tensor
 from ...evaluate import svm_scores
 from ...profile import phase
 from ...report import Evaluation, Result
-from ...utils.progress import log_line, progress_bar
+from ...utils.progress import ProgressCounter, log_line
 from ._job import Job
 
 
@@ -24,15 +24,17 @@ def evaluate(job: Job, seed: int, epoch: int, embeddings: dict[str, Tensor]) -> 
         embeddings: by name, ``(num_graphs, channels)``.
     """
     total = job.settings.folds * len(embeddings)
-    bar = progress_bar(total=total, desc="Evaluating")
-    with phase("evaluation"), bar:
+    with (
+        phase("evaluation"),
+        ProgressCounter("Evaluating", total, last=False) as counter,
+    ):
         for place, (name, embedding) in enumerate(embeddings.items()):
             # Honest: the same folds for all that are compared within a seed.
             # Published: new ones for every evaluation.
             folds_seed = seed
             if job.settings.protocol == "paper":
                 folds_seed = zlib.crc32(f"{seed}/{epoch}/{place}".encode())
-            _score(job, seed, f"{epoch}/{name}", embedding, folds_seed, bar)
+            _score(job, seed, f"{epoch}/{name}", embedding, folds_seed, counter)
     for one in evaluations(job, seed):
         if one.epoch == epoch:
             validation, test = (100 * np.mean(s) for s in (one.validation, one.test))
@@ -64,7 +66,12 @@ def best_validation(job: Job, seed: int, epoch: int) -> float:
 
 
 def _score(
-    job: Job, seed: int, key: str, embedding: Tensor, folds_seed: int, bar: Any
+    job: Job,
+    seed: int,
+    key: str,
+    embedding: Tensor,
+    folds_seed: int,
+    counter: ProgressCounter,
 ) -> None:
     """Score one embedding, but for the folds that are on record."""
     assert job.labels is not None
@@ -73,7 +80,7 @@ def _score(
     scores = finished.setdefault(key, parts)
     folds = job.settings.folds
     missing = [fold for fold in range(folds) if str(fold) not in scores["test"]]
-    bar.update(folds - len(missing))
+    counter.update(folds - len(missing))
     if not missing:
         return
 
@@ -81,7 +88,7 @@ def _score(
         for part, value in found.items():
             scores[part][str(fold)] = value
         job.record.save()
-        bar.update()
+        counter.update()
 
     svm_scores(
         embedding,

@@ -11,6 +11,7 @@ from ...distributed import broadcast_object, is_main, preserve_rng, process_grou
 from ...nn import AnchorView
 from ...report import Result
 from ...training import Method, MethodConfig, OnEpoch, TrainingState
+from ...utils.locks import one_at_a_time
 from ...utils.progress import log_line, log_shown
 from ..prepare import announce
 from ..settings import Options, Settings, check_options, seed_numbers
@@ -58,20 +59,20 @@ def run(
 def _finish(job: Job, seed: int, on_epoch: OnEpoch | None) -> dict[str, Tensor]:
     """Train with one seed, unless that is on record; return the last embeddings."""
     record = job.record
-    known = record.seed_entry(seed)
-    if broadcast_object(known.get("complete", False)):
-        embeddings = record.embeddings(seed)
-        # A kill may have left it behind.
-        TrainingState(record.sibling_path(f"seed{seed}.state")).discard()
-        log_line(f"seed {seed}: on record")
-    else:
-        training = Training(job, seed, on_epoch)
-        known["history"], embeddings = training.finish()
-        if is_main():
-            record.save_embeddings(seed, embeddings)
-            known["complete"] = True
-            record.save()
-        training.state.discard()
+    state = record.sibling_path(f"seed{seed}.state")
+    with one_at_a_time(state):
+        record.refresh()
+        known = record.seed_entry(seed)
+        if broadcast_object(record.is_complete(seed)):
+            embeddings = record.embeddings(seed)
+            TrainingState(state).discard()  # a kill may have left it behind
+            log_line(f"seed {seed}: on record")
+        else:
+            training = Training(job, seed, on_epoch)
+            known["history"], embeddings = training.finish()
+            if is_main():
+                record.finish(seed, embeddings)
+            training.state.discard()
     # Rank 0 has evaluated; the others learn of it here.
     known.update(broadcast_object(known))
     return broadcast_object(embeddings)
