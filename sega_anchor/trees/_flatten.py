@@ -10,6 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 from tqdm import tqdm
 
+from ._as_edges import read_weights
 from ._kernels import Floats, Ints
 from .build import read_arrays
 
@@ -92,8 +93,8 @@ def _read(data: Any, weight: str | None) -> tuple[Ints, int, Floats]:
         raise ValueError(f"it has no edge_index, got {data}")
     own = None
     if weight is not None:
-        own = data[weight] if weight in data else None
-        if not isinstance(own, Tensor):
+        own = read_weights(data[weight]) if weight in data else None
+        if own is None:
             raise ValueError(
                 f"it has no edge attribute {weight!r}: set it on every graph, or pass "
                 "weight=None"
