@@ -49,9 +49,9 @@ def build_coding_tree(
             square scipy sparse matrix of weights.
         num_nodes: number of vertices; default ``edge_index.max() + 1``.
         edge_weight: ``(num_edges,)``, finite and not negative, of any numeric type;
-            default all 1. Weights below :math:`2^{-30}` of the volume make all be
-            rounded to multiples of about :math:`2^{-52}` of it, and what then is 0
-            is no edge: smaller ones would drown in the rounding of sums.
+            default all 1. Where one is below :math:`2^{-30}` of the volume, all are
+            rounded to multiples of about :math:`2^{-52}` of it, since sums would
+            round them anyhow, and what is 0 then is no edge.
         height: level of the root, at least 2. Trees higher than 32 are built with 32
             levels by ``"refined"``, and lengthened at their leaves.
         method: ``"refined"``, the default, is ours: local moves of vertices and
