@@ -27,7 +27,10 @@ def run(chosen: Namespace) -> None:
     begin = time.perf_counter()
     _compile_batches()
     _say("batches", begin)
-    print("Compiled kernels are kept in", *cache_folders(), sep="\n  ")
+    if cache_folders():
+        print("Compiled kernels are kept in", *cache_folders(), sep="\n  ")
+    else:
+        print("No folder can be written: set NUMBA_CACHE_DIR to one that can")
 
 
 def _say(what: str, begin: float) -> None:
