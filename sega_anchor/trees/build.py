@@ -197,10 +197,11 @@ def _weights(edge_weight: Tensor, edges: Ints) -> Floats:
             f"edge_weight must be finite and not negative, edge {at} has {weight[at]}"
         )
     # The volume of the graph is at most this; beyond a double's range where possible.
-    volume = 2 * weight.sum(dtype=np.longdouble)
+    with np.errstate(over="ignore"):
+        volume = 2 * weight.sum(dtype=np.longdouble)
     if volume > np.finfo(np.float64).max:
         raise ValueError(
-            f"edge_weight is too large to be added up: twice its sum is {volume}; "
+            f"edge_weight is too large to be added up: twice its sum is {volume!s}; "
             "scale the weights, as by edge_weight / edge_weight.max()"
         )
     return weight

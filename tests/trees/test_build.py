@@ -208,7 +208,7 @@ HALVES = torch.tensor([4.0, 1.0, 4.0, 0.0, 2.0, 1.0])
         HALVES.numpy(),
         HALVES.int().numpy(),
     ],
-    ids=str,
+    ids=["half", "bfloat16", "grad", "int", "uint8", "numpy", "numpy int"],
 )
 def test_weights_may_be_of_any_numeric_type(weight: Any) -> None:
     expected = build_coding_tree(CYCLE, 6, HALVES.double(), height=2)

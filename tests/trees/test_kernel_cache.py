@@ -93,7 +93,7 @@ def test_a_folder_that_cannot_be_written_is_passed_over(
 
 def test_a_folder_that_goes_away_meanwhile_fails_nothing(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    gone = "import os, shutil\nshutil.rmtree(os.environ['NUMBA_CACHE_DIR'])\n"
+    gone = f"import shutil; shutil.rmtree({str(cache)!r}); open({str(cache)!r}, 'w')\n"
     before, after = SUMS.split("for kind", 1)
     code = f"{before}{gone}for kind{after}"
     assert lines(code, ROOT, NUMBA_CACHE_DIR=cache) == ONCE

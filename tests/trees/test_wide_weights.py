@@ -32,9 +32,8 @@ WEIGHTS = [7e7, 1e9, 4e-10, 1.2e8, 1e-7, 2538267.217932289, 2e-6]
 
 def similarities(n: int, seed: int) -> torch.Tensor:
     """Weights between random points, most of them next to nothing."""
-    points = torch.rand(
-        n, 2, dtype=torch.double, generator=torch.Generator().manual_seed(seed)
-    )
+    generator = torch.Generator().manual_seed(seed)
+    points = torch.randn(n, 4, dtype=torch.double, generator=generator)
     row, col = torch.triu_indices(n, n, 1)
     return torch.exp(-(points[row] - points[col]).square().sum(1) / (2 * 0.1**2))
 
@@ -52,7 +51,7 @@ def test_weights_of_many_sizes_get_a_tree(limited, method: str) -> None:
 @pytest.mark.parametrize("height", [2, 3, 5])
 def test_similarity_graphs_get_a_tree(limited, method: str, height: int) -> None:
     for seed in range(20):
-        edges, n = torch.triu_indices(14, 14, 1), 14
+        edges, n = torch.triu_indices(12, 12, 1), 12
         tree = limited(edges, n, similarities(n, seed), height, method)
         assert invariants(tree, n, height) == []
 
