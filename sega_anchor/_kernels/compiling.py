@@ -16,9 +16,15 @@ from typing import Any
 from numba.core import config, event
 from tqdm import tqdm
 
+from . import source_cache
+
 #: Seconds of compiling after which it is announced.
 PATIENCE = 2.0
 MESSAGE = "sega-anchor: compiling kernels, once per machine (about 15 s)"
+UNKEPT = (
+    "sega-anchor: compiling kernels (about 15 s), and again in each process: set "
+    "NUMBA_CACHE_DIR to a folder that can be written"
+)
 _PACKAGE = __name__.partition(".")[0] + "."
 #: numba's options for the kernels of trees.
 _CHEAP = {"OPT": 1, "LOOP_VECTORIZE": 0}
@@ -71,7 +77,8 @@ class Watch(event.Listener):
         first = multiprocessing.parent_process() is None
         if first and os.environ.get("RANK", "0") == "0" and not self._said:
             self._said = True
-            tqdm.write(MESSAGE, file=sys.stderr)
+            message = MESSAGE if source_cache.cache_folders() else UNKEPT
+            tqdm.write(message, file=sys.stderr)
 
 
 def install() -> None:

@@ -28,7 +28,10 @@ def run(chosen: Namespace) -> dict[str, Any]:
     _compile_batches()
     _say("batches", begin)
     folders = [str(folder) for folder in cache_folders()]
-    print("Compiled kernels are kept in", *folders, sep="\n  ")
+    if folders:
+        print("Compiled kernels are kept in", *folders, sep="\n  ")
+    else:
+        print("No folder can be written: set NUMBA_CACHE_DIR to one that can")
     return {"folders": folders}
 
 

@@ -29,19 +29,20 @@ def as_edges(
         graph: one of
 
             * edge_index, LongTensor or NumPy array ``(2, num_edges)``; a tensor is
-              passed through untouched, with the other two arguments.
+              passed through untouched.
             * a networkx graph. Vertex ``i`` is the i-th of ``list(graph)``. Weights are
               the edge attribute "weight", 1 where an edge lacks it; if all lack it the
               graph is unweighted, and parallel edges then count once.
             * a square scipy sparse matrix of weights; weight 0 means no edge. A
               Boolean matrix gives an unweighted graph.
         num_nodes: number of vertices, only with an edge_index.
-        edge_weight: ``(num_edges,)``, only with an edge_index.
+        edge_weight: tensor or NumPy array ``(num_edges,)``, only with an edge_index.
 
     Raises:
         ValueError: for another kind of graph, one without vertices, a matrix that is
             not square, an edge weight that is not a number, or num_nodes or
-            edge_weight given for a graph that has its own.
+            edge_weight given for a graph that has its own; weights that are not
+            numbers.
 
     Example:
         >>> import networkx
@@ -51,9 +52,9 @@ def as_edges(
         ([[0, 1], [1, 2]], 3, None)
     """
     if isinstance(graph, Tensor):
-        return graph, num_nodes, edge_weight
+        return graph, num_nodes, read_weights(edge_weight)
     if isinstance(graph, np.ndarray):
-        return _from_array(graph), num_nodes, _from_weights(edge_weight)
+        return _from_array(graph), num_nodes, read_weights(edge_weight)
     read: Callable[[Any], Edges]
     if _is_networkx(graph):
         read = _from_networkx
@@ -84,6 +85,26 @@ def refuse_hetero(data: object) -> None:
         )
 
 
+def read_weights(edge_weight: Any) -> Tensor | None:
+    """Return edge weights as a tensor, which they may be already; None stays None.
+
+    Raises:
+        ValueError: for another type, or an array that does not hold real numbers.
+    """
+    if edge_weight is None or isinstance(edge_weight, Tensor):
+        return edge_weight
+    if not isinstance(edge_weight, np.ndarray):
+        raise ValueError(
+            "edge_weight must be a tensor or a NumPy array, got "
+            f"{type(edge_weight).__name__}: pass torch.tensor(weights)"
+        )
+    if edge_weight.dtype.kind not in "biuf":
+        raise ValueError(
+            f"edge_weight must hold real numbers, got dtype {edge_weight.dtype}"
+        )
+    return torch.from_numpy(edge_weight.astype(np.float64, order="C"))
+
+
 # If no one has imported the library, the graph cannot be of its type.
 def _is_networkx(graph: Any) -> bool:
     library = sys.modules.get("networkx")
@@ -104,13 +125,6 @@ def _from_array(edge_index: Any) -> Tensor:
     if edge_index.dtype.kind not in "iu" and edge_index.size:
         raise ValueError(f"edge_index must hold integers, got dtype {edge_index.dtype}")
     return torch.from_numpy(edge_index.astype(np.int64, order="C"))
-
-
-def _from_weights(edge_weight: Any) -> Tensor | None:
-    if isinstance(edge_weight, np.ndarray):
-        return torch.from_numpy(edge_weight.astype(np.float64, order="C"))
-    given: Tensor | None = edge_weight
-    return given
 
 
 def _from_networkx(graph: Any) -> Edges:

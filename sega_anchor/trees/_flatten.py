@@ -10,7 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from ..utils.progress import progress_bar
-from ._as_edges import refuse_hetero
+from ._as_edges import read_weights, refuse_hetero
 from ._kernels import Floats, Ints
 from .build import read_arrays
 
@@ -95,8 +95,8 @@ def _read(data: Any, weight: str | None) -> tuple[Ints, int, Floats]:
         raise ValueError(f"it has no edge_index, got {data}")
     own = None
     if weight is not None:
-        own = data[weight] if weight in data else None
-        if not isinstance(own, Tensor):
+        own = read_weights(data[weight]) if weight in data else None
+        if own is None:
             raise ValueError(
                 f"it has no edge attribute {weight!r}: set it on every graph, or pass "
                 "weight=None"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TreeMethod = Literal["refined", "authors", "paper"]
 #: Goes up whenever any method may give another tree: what is cached is then stale.
-BUILDER_VERSION = 4
+BUILDER_VERSION = 5
 _NO_WEIGHT = np.empty(0)
 _BUILDERS = {
     "refined": _kernels.build_refined,
@@ -48,8 +48,12 @@ def build_coding_tree(
             vertex i being the i-th of ``list(graph)`` and "weight" the weight; or a
             square scipy sparse matrix of weights.
         num_nodes: number of vertices; default ``edge_index.max() + 1``.
-        edge_weight: ``(num_edges,)``, finite and not negative; default all 1.
-        height: level of the root, at least 2.
+        edge_weight: ``(num_edges,)``, finite and not negative, of any numeric type;
+            default all 1. Where one is below :math:`2^{-30}` of the volume, all are
+            rounded to multiples of about :math:`2^{-52}` of it, since sums would
+            round them anyhow, and what is 0 then is no edge.
+        height: level of the root, at least 2. Trees higher than 32 are built with 32
+            levels by ``"refined"``, and lengthened at their leaves.
         method: ``"refined"``, the default, is ours: local moves of vertices and
             subtrees, greedy merges inside each tree node, and the exact best tree of
             the height among the nodes so made, in turns until nothing is gained. The
@@ -68,8 +72,8 @@ def build_coding_tree(
 
     Raises:
         ValueError: for an unknown method, a height below 2, no vertices, indices that
-            are not integers or out of range, weights that are negative or not
-            finite, or another kind of graph.
+            are not integers or out of range, weights that are negative, not finite
+            or too large to be added up, or another kind of graph.
 
     Source: Wu et al., ICML 2023, Algorithm 1; repository Wu-Junran/SEGA; ours.
 
@@ -175,9 +179,12 @@ def _edges(edge_index: Tensor, num_nodes: int | None) -> tuple[Ints, int]:
 
 
 def _weights(edge_weight: Tensor, edges: Ints) -> Floats:
-    weight = np.ascontiguousarray(
-        edge_weight.detach().cpu().numpy(), dtype=np.float64
-    ).reshape(-1)
+    if edge_weight.is_complex():
+        raise ValueError(
+            f"edge_weight must hold real numbers, got dtype {edge_weight.dtype}"
+        )
+    given = edge_weight.detach().to("cpu", torch.double)
+    weight = np.ascontiguousarray(given.numpy()).reshape(-1)
     if weight.size != edges.shape[1]:
         raise ValueError(
             f"edge_weight must hold one number per edge ({edges.shape[1]}), "
@@ -188,5 +195,13 @@ def _weights(edge_weight: Tensor, edges: Ints) -> Floats:
         at = int(bad.argmax())
         raise ValueError(
             f"edge_weight must be finite and not negative, edge {at} has {weight[at]}"
+        )
+    # The volume of the graph is at most this; beyond a double's range where possible.
+    with np.errstate(over="ignore"):
+        volume = 2 * weight.sum(dtype=np.longdouble)
+    if volume > np.finfo(np.float64).max:
+        raise ValueError(
+            f"edge_weight is too large to be added up: twice its sum is {volume!s}; "
+            "scale the weights, as by edge_weight / edge_weight.max()"
         )
     return weight

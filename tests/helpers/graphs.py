@@ -1,5 +1,8 @@
 """Random graphs, and whether two are the same."""
 
+import math
+import random
+
 import torch
 from hypothesis import strategies as st
 from torch_geometric.data import Data
@@ -31,6 +34,29 @@ def weighted_graphs(
     random = torch.Generator().manual_seed(seed)
     values = torch.rand(len(chosen), generator=random, dtype=torch.double) + 0.1
     return n, dict(zip(chosen, values.tolist(), strict=True))
+
+
+@st.composite
+def wide_graphs(draw: st.DrawFn, least: int = 2, most: int = 12) -> tuple[int, Weights]:
+    """A graph whose weights span hundreds of orders of magnitude, zeros among them.
+
+    Or are all alike, however small or large; or are similarities of random points.
+    """
+    n = draw(st.integers(least, most))
+    pairs = [(u, v) for u in range(n) for v in range(u + 1, n)]
+    kind = draw(st.sampled_from(["mixed", "alike", "similar"]))
+    if kind == "similar":
+        place = random.Random(draw(st.integers(0, 2**32)))
+        points = [complex(place.random(), place.random()) for _ in range(n)]
+        near = 2 * draw(st.sampled_from([0.02, 0.05, 0.1, 0.3])) ** 2
+        return n, {
+            (u, v): math.exp(-(abs(points[u] - points[v]) ** 2) / near)
+            for u, v in pairs
+        }
+    powers = st.floats(-320, 300).map(lambda power: 10.0**power)
+    values = st.just(draw(powers)) if kind == "alike" else st.just(0.0) | powers
+    chosen = draw(st.lists(st.sampled_from(pairs), unique=True, min_size=1))
+    return n, {pair: draw(values) for pair in chosen}
 
 
 @st.composite

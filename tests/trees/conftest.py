@@ -1,8 +1,19 @@
 """Fixtures for the tests of whole data sets and of their cache."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from sega_anchor.trees import build, build_many
+from tests.helpers.limited import LimitedBuilder
+
+
+@pytest.fixture(scope="module")
+def limited() -> Iterator[LimitedBuilder]:
+    """``build_coding_tree`` with a time limit."""
+    builder = LimitedBuilder()
+    yield builder
+    builder.close()
 
 
 @pytest.fixture

@@ -1,12 +1,19 @@
 import math
-from typing import get_args
+from typing import Any, get_args
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch_geometric.data import Data
 
-from sega_anchor import CodingTree, build_coding_tree, structural_entropy
+from sega_anchor import (
+    CodingTree,
+    build_coding_tree,
+    build_coding_trees,
+    structural_entropy,
+)
 from sega_anchor.datasets import load
 from sega_anchor.trees.build import TreeMethod
 from tests.helpers.examples import times
@@ -186,6 +193,43 @@ def test_a_deep_path_and_a_big_star(method: str) -> None:
         check_tree(build_coding_tree(edge_index, method=method), n, 3)
 
 
+CYCLE = torch.tensor([[0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 0]])
+HALVES = torch.tensor([4.0, 1.0, 4.0, 0.0, 2.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "weight",
+    [
+        HALVES.half(),
+        HALVES.bfloat16(),
+        HALVES.clone().requires_grad_(),
+        HALVES.int(),
+        HALVES.to(torch.uint8),
+        HALVES.numpy(),
+        HALVES.int().numpy(),
+    ],
+    ids=["half", "bfloat16", "grad", "int", "uint8", "numpy", "numpy int"],
+)
+def test_weights_may_be_of_any_numeric_type(weight: Any) -> None:
+    expected = build_coding_tree(CYCLE, 6, HALVES.double(), height=2)
+    tree = build_coding_tree(CYCLE, 6, weight, height=2)
+    assert torch.equal(tree.parent, expected.parent)
+    assert structural_entropy(tree, CYCLE, weight) == structural_entropy(
+        expected, CYCLE, HALVES.double()
+    )
+    data = Data(edge_index=CYCLE, num_nodes=6, w=weight)
+    (tree,) = build_coding_trees([data], 2, weight="w")
+    assert torch.equal(tree.parent, expected.parent)
+
+
+@pytest.mark.parametrize("kept", [HALVES.bool(), HALVES.bool().numpy()])
+def test_boolean_weights_say_which_edges_there_are(kept: Any) -> None:
+    there = torch.as_tensor(kept)
+    tree = build_coding_tree(CYCLE, 6, kept, height=2)
+    expected = build_coding_tree(CYCLE[:, there], 6, height=2)
+    assert torch.equal(tree.parent, expected.parent)
+
+
 EDGE = torch.tensor([[0, 1], [1, 2]])
 
 
@@ -207,6 +251,14 @@ EDGE = torch.tensor([[0, 1], [1, 2]])
         ({"edge_weight": torch.tensor([float("nan"), 1.0])}, "edge 0 has nan"),
         ({"edge_weight": torch.tensor([1.0, float("inf")])}, "edge 1 has inf"),
         ({"edge_weight": torch.ones(3)}, "one number per edge"),
+        ({"edge_weight": np.ones(3)}, "one number per edge"),
+        (
+            {"edge_weight": torch.ones(2) * 1j},
+            "real numbers, got dtype torch.complex64",
+        ),
+        ({"edge_weight": np.ones(2) * 1j}, "real numbers, got dtype complex128"),
+        ({"edge_weight": np.array(["1", "2"])}, "real numbers, got dtype <U1"),
+        ({"edge_weight": [1.0, 2.0]}, r"got list: pass torch.tensor\(weights\)"),
     ],
 )
 def test_bad_input_is_refused(arguments: dict, message: str) -> None:

@@ -1,9 +1,5 @@
 """How the kernels are compiled and kept: what a user notices of it."""
 
-import os
-import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -12,6 +8,7 @@ import pytest
 import sega_anchor
 from sega_anchor._kernels import compiling
 from sega_anchor.cli import main
+from tests.helpers.other_python import copy_package, run_python
 
 PARENTS = """
 import numpy as np
@@ -21,19 +18,11 @@ print(_kernels.tree_arrays(np.array([[0, 1, 1]]))[0].tolist())
 
 
 def run(code: str, root: Path, cache: Path) -> str:
-    paths = {"PYTHONPATH": str(root), "NUMBA_CACHE_DIR": str(cache)}
-    words = [sys.executable, "-c", code]
-    done = subprocess.run(
-        words, cwd=root, env={**os.environ, **paths}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return run_python(code, root, NUMBA_CACHE_DIR=cache).stdout.strip()
 
 
 def test_an_edit_of_what_a_kernel_calls_is_noticed(tmp_path: Path) -> None:
-    copy = tmp_path / "sega_anchor"
-    source = Path(sega_anchor.__file__).parent
-    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    copy = copy_package(tmp_path)
     cache = tmp_path / "cache"
     assert run(PARENTS, tmp_path, cache) == "[3, 4, 4, 5, 5, -1]"
     files = sorted(path.name for path in cache.rglob("*.nb?"))

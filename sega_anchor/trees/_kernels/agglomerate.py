@@ -186,12 +186,17 @@ def _merge(
     """
     length, n = pairs.length, items.version.size
     live = last
-    first_node = out.made[0]
+    first_node, asked = out.made[0], np.int64(-1)
     size = ties.keys.size  # so that it is filled at once
+    # Each turn takes a ticket out of the heap. Between two merges, of which there are
+    # fewer than items, an item is looked at again at most once, which adds one.
     while live > 0:
         if size + 2 * n > ties.keys.size:  # mostly tickets that have grown old
             size = refill(items, ties)
         if size == 0:
+            if asked == out.made[0]:
+                break  # asked since the last merge: no score left is a number
+            asked = out.made[0]
             size = wake_hubs(items, pairs, ties)
         a, b, size = draw(size, rule, hub, totals, log_totals, items, pairs, ties)
         if b < 0:

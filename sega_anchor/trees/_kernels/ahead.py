@@ -17,6 +17,7 @@ from joblib import cpu_count
 from numba.core import event
 
 from ..._kernels.jit import entry
+from ..._kernels.source_cache import cache_folders
 from ..._kernels.types import Floats, Ints
 from .refined import improve
 from .types import CSR, Levels
@@ -61,6 +62,8 @@ class SecondProcess(event.Listener):
     def on_start(self, event: Any) -> None:
         """Start it, where there is a core for it."""
         if event.data["dispatcher"].__name__ != self.kernel or self.process:
+            return
+        if not cache_folders():  # the first would find nothing
             return
         if cpu_count() < 2 or multiprocessing.parent_process() or not sys.executable:
             return

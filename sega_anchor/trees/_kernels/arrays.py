@@ -40,6 +40,13 @@ def sum_of(x: Floats) -> float:
     return s
 
 
+@helper
+def mix(x: int) -> int:
+    """Scramble an integer, so that a sum of scrambled names identifies a set."""
+    x = (x ^ (x >> 31)) * -7046029254386353131
+    return x ^ (x >> 29)
+
+
 @loop
 def copy_below(to: Ints, row: int, x: Ints) -> None:
     """Copy a matrix into another from ``row`` on."""
@@ -79,7 +86,7 @@ def order_by(keys: Floats, lists: Ints) -> int:
         lists[0, x] = x
     now = 0
     run = 1
-    while run < n:
+    while run < n:  # doubled
         for begin in range(0, n, 2 * run):
             i, j = begin, begin + run
             middle, end = min(j, n), min(j + run, n)

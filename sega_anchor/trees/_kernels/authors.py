@@ -45,6 +45,9 @@ def authors(graph: CSR, degree: Floats, labels: Ints) -> None:
             down_count, down_gain = root_down(
                 graph, degree, labels[levels - 1], count[levels - 1], coarser
             )
+        if count[0] == n and down_gain <= 0.0:
+            _lengthen(labels, levels)
+            break
         if down_gain > up_gain:
             copy_to(labels[levels], coarser)
             count[levels] = down_count
@@ -56,6 +59,20 @@ def authors(graph: CSR, degree: Floats, labels: Ints) -> None:
             copy_to(labels[0], finer)
             count[0] = up_count
             up_count = -1
+
+
+@loop
+def _lengthen(labels: Ints, levels: int) -> None:
+    """Move the rows that are known to the top, and repeat the lowest below.
+
+    All below it are alone and nothing gains above: each further step would do this.
+    """
+    rest = labels.shape[0] - levels
+    for v in range(labels.shape[1]):
+        for i in range(levels - 1, -1, -1):
+            labels[i + rest, v] = labels[i, v]
+        for i in range(rest):
+            labels[i, v] = labels[rest, v]
 
 
 @kernel

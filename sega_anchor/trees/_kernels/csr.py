@@ -1,5 +1,7 @@
 """Graphs as compressed rows."""
 
+import math
+
 import numpy as np
 
 from ..._kernels.jit import entry, kernel
@@ -7,21 +9,27 @@ from ..._kernels.types import Floats, Ints
 from .arrays import filled
 from .types import CSR, Whole
 
+# What the builders subtract must not drown in rounding, or volumes become negative.
+RANGE = 0.5**30  # least weight, as a part of the volume, that is left as it is
+GRID = 52  # bits; sums of multiples of 2 ** -52 of the volume are exact
+FAR = 100  # volumes beyond 2 ** 100 and below 2 ** -100 are scaled to there
+
 
 @entry
 def symmetric_csr(row: Ints, col: Ints, weight: Floats, n: int) -> CSR:
     """Return the undirected simple graph of a directed edge list, rows in order.
 
     Self-loops and zero weights go. The weight of {u, v} is the larger of the sums of
-    the u -> v and of the v -> u entries; without weights (size 0) it is 1.
+    the u -> v and of the v -> u entries; without weights (size 0) it is 1. Weights of
+    too wide a range are rounded, see :func:`_within_range`.
     """
     weighted = weight.size > 0
     outward = _merged(_transposed(_rows(col, row, weight, n)))
     inward = _transposed(outward)
     if not _same(outward, inward):
-        return _larger(outward, inward, weighted)
+        outward = _larger(outward, inward, weighted)
     if weighted:
-        return outward
+        return _within_range(outward)
     return CSR(outward.indptr, outward.indices, np.ones(outward.indices.size))
 
 
@@ -117,7 +125,7 @@ def _larger(one: CSR, two: CSR, weighted: bool) -> CSR:
     end = 0
     for u in range(n):
         i, j = one.indptr[u], two.indptr[u]
-        while i < one.indptr[u + 1] or j < two.indptr[u + 1]:
+        while i < one.indptr[u + 1] or j < two.indptr[u + 1]:  # i or j goes up
             v = one.indices[i] if i < one.indptr[u + 1] else n
             w = two.indices[j] if j < two.indptr[u + 1] else n
             indices[end] = min(v, w)
@@ -130,6 +138,42 @@ def _larger(one: CSR, two: CSR, weighted: bool) -> CSR:
                 j += 1
             weight[end] = value
             end += 1
+        indptr[u + 1] = end
+    return CSR(indptr, indices[:end], weight[:end])
+
+
+@kernel
+def _within_range(graph: CSR) -> CSR:
+    """Return the graph with weights whose sums and differences can be trusted.
+
+    The volume comes between 2 ** -100 and 2 ** 100, by a power of two. If a weight is
+    below 2 ** -30 of it, all are rounded to multiples of 2 ** -52 of the power of two
+    above: then all volumes and cuts are exact, and only what is empty has volume 0.
+    Edges that weigh less than half of that go. Other weights keep all their bits.
+    """
+    volume, least = 0.0, np.inf
+    for e in range(graph.weight.size):
+        volume += graph.weight[e]
+        least = min(least, graph.weight[e])
+    exponent = math.frexp(volume)[1]
+    shift = min(max(exponent, -FAR), FAR) - exponent
+    rounded = least < RANGE * volume
+    if graph.weight.size == 0 or (shift == 0 and not rounded):
+        return graph
+    step = math.ldexp(1.0, exponent + shift - GRID)
+    n = graph.indptr.size - 1
+    indptr = np.zeros(n + 1, np.int64)
+    indices, weight = graph.indices, graph.weight
+    end = 0
+    for u in range(n):
+        for e in range(graph.indptr[u], graph.indptr[u + 1]):
+            w = math.ldexp(weight[e], shift)
+            if rounded:
+                w = np.rint(w / step) * step
+            if w > 0.0:
+                indices[end] = indices[e]
+                weight[end] = w
+                end += 1
         indptr[u + 1] = end
     return CSR(indptr, indices[:end], weight[:end])
 

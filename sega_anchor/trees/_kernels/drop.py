@@ -24,7 +24,7 @@ class Below(NamedTuple):
 def depth_of(parent: Ints, a: int) -> int:
     """Return how many nodes are above ``a``."""
     depth = 0
-    while parent[a] >= 0:
+    while parent[a] >= 0:  # a tree: no node comes twice
         a = parent[a]
         depth += 1
     return depth
@@ -71,6 +71,8 @@ def _drop(
     tall, root = below.tall, below.root
     _hang(out, n, smoothing, below, cost)
     size = _refill(parent, n, cost, keys, values)
+    # Each turn takes one price out of the heap; prices are added, or all anew, only
+    # where a node is dropped, and each is dropped once.
     while size > 0:
         price, a = keys[0], values[0]
         size = pop(keys, values, size)
@@ -85,7 +87,7 @@ def _drop(
         inner[p] += inner[a]
         _unhang(a, p, below)
         b = below.child[a]
-        while b >= 0:
+        while b >= 0:  # down a list of siblings
             after = below.right[b]
             parent[b] = p
             _hang_first(b, p, below)
@@ -162,10 +164,10 @@ def _unhang(a: int, p: int, below: Below) -> None:
 def _measure(p: int, parent: Ints, below: Below) -> None:
     """Measure p again, and what is above for as long as it gets lower."""
     lowered = True
-    while lowered:
+    while lowered:  # up to the root at most
         tallest = 0
         b = below.child[p]
-        while b >= 0:
+        while b >= 0:  # down a list of siblings
             tallest = max(tallest, below.tall[b] + 1)
             b = below.right[b]
         lowered = tallest < below.tall[p] and parent[p] >= 0

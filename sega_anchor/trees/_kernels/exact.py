@@ -40,14 +40,14 @@ def exact(graph: CSR, degree: Floats, labels: Ints) -> None:
             if finer[v] == 0:
                 whole = group[v]
                 _split(whole, cost[j], inside, log[whole], least, block)
-                while whole:
+                while whole:  # a block holds the first vertex: whole gets smaller
                     for u in range(n):
                         if block[whole] >> u & 1:
                             finer[u] = block[whole]
                     whole ^= block[whole]
         group = finer
         for v in range(n):
-            labels[j, v] = 0  # the first vertex of the group
+            labels[j, v] = 0  # the first vertex of the group, v at the latest
             while not group[v] >> labels[j, v] & 1:
                 labels[j, v] += 1
 
@@ -81,13 +81,14 @@ def _split(
     """
     least[0] = 0.0
     part = 0
-    while part != whole:
+    while part != whole:  # subsets ascend
         part = (part - whole) & whole  # the next subset
         first = part & -part
         free = part ^ first
         best = np.inf
+        block[part] = part
         rest = free
-        while True:  # all that may be outside the first vertex's block
+        while True:  # all that may be outside the first vertex's block, descending
             inner = part ^ rest
             value = cost[inner] - inside[inner] * log + least[rest]
             if value < best:

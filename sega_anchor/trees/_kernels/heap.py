@@ -8,7 +8,7 @@ from ..._kernels.types import Floats, Ints
 def push(keys: Floats, values: Ints, size: int, key: float, value: int) -> int:
     """Insert a pair; return the new size. Equal keys: smaller value first."""
     i = size
-    while i > 0:
+    while i > 0:  # up the heap
         up = (i - 1) >> 1
         if keys[up] < key or (keys[up] == key and values[up] <= value):
             break
@@ -27,7 +27,7 @@ def pop(keys: Floats, values: Ints, size: int) -> int:
     key = keys[size]
     value = values[size]
     i = 0
-    while True:
+    while True:  # down the heap
         child = 2 * i + 1
         if child >= size:
             break

@@ -87,7 +87,7 @@ def is_long(a: int, b: int, pairs: Pairs) -> bool:
     """Return whether looking up each neighbour of b costs more than scanning a's."""
     work = 0
     i = pairs.head[b]
-    while i >= 0:
+    while i >= 0:  # down the list of b
         if not pairs.dead[i >> 1]:
             work += min(pairs.length[pairs.owner[i ^ 1]], pairs.length[a])
         i = pairs.following[i]
@@ -100,7 +100,7 @@ def mark_neighbours(a: int, pairs: Pairs, mark: Ints) -> None:
     head, owner, following, dead = pairs.head, pairs.owner, pairs.following, pairs.dead
     previous = -1
     i = head[a]
-    while i >= 0:
+    while i >= 0:  # down the list of a
         if dead[i >> 1]:
             i = unlink(head, following, a, previous, i)
             continue
@@ -167,7 +167,7 @@ def hand_over(
     between, dead = pairs.weight, pairs.dead
     gone = 0
     i = head[b]
-    while i >= 0:
+    while i >= 0:  # down the list of b, whose entries may change lists behind
         after = following[i]
         q = i >> 1
         t = owner[i ^ 1]
@@ -252,7 +252,7 @@ def renew(
     between, dead = pairs.weight, pairs.dead
     i = head[a]
     previous = -1
-    while i >= 0:
+    while i >= 0:  # down the list of a
         if dead[i >> 1]:
             i = unlink(head, following, a, previous, i)
             continue

@@ -40,7 +40,7 @@ def wake_hubs(items: Items, pairs: Pairs, ties: Partners) -> int:
     size = 0
     for a in range(items.version.size):
         i = pairs.head[a] if items.version[a] >= 0 else -1
-        while i >= 0 and pairs.dead[i >> 1]:
+        while i >= 0 and pairs.dead[i >> 1]:  # down the list of a
             i = pairs.following[i]
         if i >= 0:
             ties.best[a] = -np.inf
@@ -72,7 +72,7 @@ def look_again(
     found = 0.0
     previous = -1
     i = head[a]
-    while i >= 0:
+    while i >= 0:  # down the list of a
         if dead[i >> 1]:
             i = unlink(head, following, a, previous, i)
             continue

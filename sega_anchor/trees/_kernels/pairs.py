@@ -27,7 +27,8 @@ class Pairs(NamedTuple):
 
     Pair q has two entries, 2q and 2q + 1, one in the list of either end; entry i ^ 1 is
     the other end of entry i. A pair that is merged is only marked as dead, and unlinked
-    by whoever comes past.
+    by whoever comes past. Entries leave a list or join its end, and none joins while
+    the list is followed: such loops end.
     """
 
     head: Ints  # first entry of each item, -1 if none
@@ -82,7 +83,7 @@ def unlink(head: Ints, following: Ints, a: int, previous: int, i: int) -> int:
 @helper
 def find(head: Ints, following: Ints, owner: Ints, dead: Flags, a: int, b: int) -> int:
     """Return the entry in the list of a that leads to b, or -1."""
-    i: int = head[a]
+    i: int = head[a]  # and down the list
     while i >= 0 and (dead[i >> 1] or owner[i ^ 1] != b):
         i = following[i]
     return i

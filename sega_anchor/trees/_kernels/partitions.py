@@ -63,7 +63,7 @@ def fill_levels(graph: CSR, degree: Floats, labels: Ints, tree: Levels) -> float
             if v < u:
                 continue
             w = graph.weight[e]
-            j = 1
+            j = 1  # up to the level where u and v meet
             while j < height and labels[j - 1, u] != labels[j - 1, v]:
                 j += 1
             if j < height:
@@ -123,7 +123,7 @@ def read_labels(parent: Ints, above: Ints, left: Ints, n: int, labels: Ints) -> 
                 labels[j - 1, v] = groups
                 groups += 1
                 continue
-            while depth > height - j:
+            while depth > height - j:  # up to the root, of depth 0, at most
                 a = above[parent[a]]
                 depth = height - 1 - left[a]
             if rank[a] < 0:

@@ -1,10 +1,12 @@
 """pendants: leaves of a star that are merged one after the other."""
 
+import math
+
 import numpy as np
 
 from ..._kernels.jit import kernel
 from ..._kernels.types import Flags, Floats, Ints
-from .arrays import filled
+from .arrays import filled, mix
 from .types import CSR
 
 
@@ -36,7 +38,7 @@ def pendants(
     if pendants < 2:
         return twin, asleep, bond
     room = 4
-    while room < 2 * pendants:
+    while room < 2 * pendants:  # doubled
         room *= 2
     last = filled(room, -1)
     hub = np.empty(n, np.int64)
@@ -44,15 +46,16 @@ def pendants(
         if length[u] != 1:
             continue
         e = graph.indptr[u]
-        while group[graph.indices[e]] != group[u]:
+        while group[graph.indices[e]] != group[u]:  # it has one such neighbour
             e += 1
         v = graph.indices[e]
         if length[v] == 1:
             continue
         hub[u] = v
         bond[u] = graph.weight[e]
-        at = (v * 2654435761 + np.int64(bond[u] * 7919.0) * 40503) & (room - 1)
-        while last[at] >= 0:
+        digits = np.int64(math.frexp(bond[u])[0] * 2.0**53)  # whatever the scale
+        at = mix(digits + mix(v)) & (room - 1)
+        while last[at] >= 0:  # half of the room stays free
             t = last[at]
             if (
                 hub[t] == v

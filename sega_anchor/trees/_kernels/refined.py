@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..._kernels.jit import helper, loop, phase
+from ..._kernels.jit import loop, phase
 from ..._kernels.types import Floats, Ints
 from .agglomerate import HUB, agglomerate
-from .arrays import copy_below, count_up, put_alone, set_logs, sum_of
+from .arrays import copy_below, count_up, mix, put_alone, set_logs, sum_of
 from .authors import authors
 from .csr import quotient
 from .exact import TINY, exact
@@ -16,6 +16,7 @@ from .squeeze import squeeze
 from .types import CSR, Dendrogram, Levels, new_dendrogram
 
 TURNS = np.int64(5)
+DEEP = 32  # levels; higher trees are of that height, with chains below
 LARGE = 100_000  # edges; in graphs of more a turn has to gain LEAST of the cost
 LEAST = 1e-3
 SMALL = 512  # edges; in graphs of no more the authors' tree is a second start,
@@ -31,15 +32,16 @@ def refined(graph: CSR, degree: Floats, labels: Ints) -> None:
     2 ** (2 * height - 3) vertices or fewer the lower heights are tried too.
     """
     n = degree.size
+    put_alone(labels)
+    labels = labels[max(labels.shape[0] + 1 - DEEP, 0) :]
     rows = labels.shape[0]
     if n <= TINY:
         exact(graph, degree, labels)
         return
     tree = new_levels(rows + 1, n)
     row = 0  # rows before it hold chains: the tree is lower than asked for
-    while row < rows - 1 and 1 << (2 * (rows - row) - 1) >= n:
+    while row < rows - 1 and 1 << (2 * (rows - row) - 1) >= n:  # row goes up
         row += 1
-    put_alone(labels)
     best = np.inf
     for first in range(row, -1, -1):
         best = start(graph, degree, labels, first, tree, best)
@@ -87,13 +89,13 @@ def improve(
     height = labels.shape[0] + 1
     number = np.empty(n, np.int64)
     room = 16
-    while room < 4 * n:
+    while room < 4 * n:  # doubled
         room *= 2
     known = np.zeros(room, np.int64)
     log = np.empty(2 * n)
     slack = LEAST if graph.indices.size > 2 * LARGE else 0.0
     best = np.inf
-    for turn in range(TURNS):
+    for turn in range(TURNS):  # not until the cost stays: rounding could move it
         # All levels of a tree of chains are alike: one is enough.
         now = lower(tree, 2) if turn == 0 and chains else tree
         cost = fill_levels(graph, degree, labels, now)
@@ -174,7 +176,7 @@ def sum_groups(
     for x in range(group.size):
         g = group[x]
         members[g] += 1
-        new_title[g] += _mix(title[x])
+        new_title[g] += mix(title[x])
         new_inside[g] += inside[x]
         for e in range(graph.indptr[x], graph.indptr[x + 1]):
             if group[graph.indices[e]] == g:
@@ -194,14 +196,7 @@ def sum_groups(
 def give_titles(title: Ints) -> None:
     """Name the vertices."""
     for v in range(title.size):
-        title[v] = _mix(v + 1)
-
-
-@helper
-def _mix(x: int) -> int:
-    """Scramble an integer, so that a sum of scrambled names identifies a set."""
-    x = (x ^ (x >> 31)) * -7046029254386353131
-    return x ^ (x >> 29)
+        title[v] = mix(v + 1)
 
 
 @loop

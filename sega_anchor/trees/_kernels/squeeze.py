@@ -155,7 +155,7 @@ def _forget(a: int, x: float, key: Floats, points: Breakpoints) -> None:
     """Drop the breakpoints of a at or below x: they can matter no more."""
     low, steps, moment = points.low, points.steps, points.moment
     left, right = points.low_left, points.low_right
-    while low[a] >= 0:
+    while low[a] >= 0:  # each turn takes one out of the heap
         b = low[a]
         if points.alive[b]:
             if key[b] > x:
@@ -183,8 +183,8 @@ def _truncate(
     left, right = points.high_left, points.high_right
     base = points.flat[a]
     cross = np.inf
-    while True:
-        while high[a] >= 0 and not alive[high[a]]:
+    while True:  # each turn takes one out of the heap
+        while high[a] >= 0 and not alive[high[a]]:  # so does each of these
             b = high[a]
             high[a] = _meld(left, right, key, left[b], right[b], -1.0)
         if slope > 0.0:
