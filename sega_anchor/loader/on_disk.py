@@ -7,10 +7,13 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
-from .packed_graphs import PackedGraphs
+from ._texts import Texts, text_fields
+from .packed_graphs import Column, PackedGraphs
 
-_FORMAT = 1
+#: Raised when folders of before can no longer be read.
+FORMAT = 2
 _META = "meta.json"
 _KEYS = {"about", "complete", "fields", "graphs", "place", "sizes", "totals"}
 
@@ -32,7 +35,6 @@ class PackedWriter:
 
     Example:
         >>> import tempfile
-        >>> from torch_geometric.data import Data
         >>> pair = Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     writer = PackedWriter(folder, {"what": "pairs"})
@@ -45,7 +47,7 @@ class PackedWriter:
     def __init__(self, folder: str | Path, about: dict[str, Any]) -> None:
         self.folder = Path(folder)
         self.meta: dict[str, Any] = {
-            "format": _FORMAT,
+            "format": FORMAT,
             "about": about,
             "complete": False,
             "graphs": 0,
@@ -89,8 +91,10 @@ class PackedWriter:
             place: JSON-able position in the source, to resume from.
 
         Raises:
-            ValueError: for graphs with other fields.
+            ValueError: for graphs with other fields, or what cannot be stored.
         """
+        if graphs is not None:
+            check_storable(graphs)
         for name, lines in (text or {}).items():
             self._write(name, lines.encode())
         if graphs is not None:
@@ -104,25 +108,60 @@ class PackedWriter:
         self._save()
 
     def _append(self, graphs: PackedGraphs) -> None:
-        fields = {
-            name: [_name(field.dtype), _name(graphs.dtypes[name]), *field.shape[1:]]
-            for name, field in graphs.fields.items()
+        texts = text_fields(graphs.values)
+        fields = {**graphs.fields, **{name: table for name, (table, _) in texts.items()}}
+        ptr = {**graphs.ptr, **{f"{name}.rows": p for name, (_, p) in texts.items()}}
+        columns = {
+            **graphs.columns,
+            **{name: Column(torch.uint8, f"{name}.rows") for name in texts},
         }
-        if self.meta["fields"] and self.meta["fields"] != fields:
-            raise ValueError(
-                f"the store has the fields {self.meta['fields']}, got {fields}"
-            )
-        self.meta["fields"] = fields
-        for group, ptr in graphs.ptr.items():
-            name = f"{group}.ptr.bin"
-            if name not in self.meta["sizes"]:
-                self._write(name, _bytes(torch.zeros(1, dtype=torch.long)))
-            self._write(name, _bytes(ptr[1:] + self._total(group)))
-        for name, field in graphs.fields.items():
+        found = {
+            name: {
+                "stored": _name(field.dtype),
+                "dtype": _name(columns[name].dtype),
+                "width": list(field.shape[1:]),
+                "dim": columns[name].dim,
+                "text": name in texts,
+            }
+            for name, field in fields.items()
+        }
+        known = self.meta["fields"]
+        if known and {n: _without_pointers(known[n]) for n in known} != found:
+            raise ValueError(f"the store has the fields {known}, got {found}")
+        pointers = {name: ptr[name] for name in ptr if "." not in name}
+        for name, about in found.items():
+            for role in ("rows", "shift"):
+                wanted = getattr(columns[name], role)
+                about[role] = self._pointer(name, role, wanted)
+                if about[role] not in (None, "graph"):
+                    pointers[about[role]] = _of_each(ptr, wanted, len(graphs))
+        self.meta["fields"] = found
+        for name, values in pointers.items():
+            if f"{name}.ptr.bin" not in self.meta["sizes"]:
+                self._write(f"{name}.ptr.bin", _bytes(values[:1]))
+            self._write(f"{name}.ptr.bin", _bytes(values[1:] + self._total(name)))
+            self.meta["totals"][name] = self._total(name) + int(values[-1])
+        for name, field in fields.items():
             self._write(f"{name}.bin", _bytes(field))
         self.meta["graphs"] += len(graphs)
-        for group, ptr in graphs.ptr.items():
-            self.meta["totals"][group] = self._total(group) + int(ptr[-1])
+
+    def _pointer(self, name: str, role: str, wanted: str | None) -> str | None:
+        """Return which pointer of the store says what one of a chunk says.
+
+        Chunks may differ in what their fields have in common: where a field no longer
+        goes with the nodes, say, its pointer is from here on one of its own.
+        """
+        if not self.meta["fields"]:
+            return wanted
+        known: str | None = self.meta["fields"][name][role]
+        own = f"{name}.{role}"
+        if known not in (wanted, own):
+            path, many = self.folder / f"{known}.ptr.bin", self.meta["graphs"]
+            ptr = {} if known in (None, "graph") else {known: _map(path, torch.long)}
+            so_far = _of_each(ptr, known, many)
+            self._write(f"{own}.ptr.bin", _bytes(so_far))
+            self.meta["totals"][own] = int(so_far[-1])
+        return known if known == wanted else own
 
     def _total(self, group: str) -> int:
         return int(self.meta["totals"].get(group, 0))
@@ -169,13 +208,64 @@ def open_packed(folder: str | Path) -> PackedGraphs:
                 f"{folder / name} has {found} bytes instead of {size}: delete the "
                 "folder and write it again"
             )
-    fields, dtypes = {}, {}
-    for name, (stored, delivered, *width) in meta["fields"].items():
-        flat = _map(folder / f"{name}.bin", getattr(torch, stored))
-        fields[name] = flat.view(-1, *width)
-        dtypes[name] = getattr(torch, delivered)
+    try:
+        return _read(folder, meta)
+    except (AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{folder} is damaged ({error}): delete the folder and write it again"
+        ) from error
+
+
+def check_storable(graphs: PackedGraphs) -> None:
+    """Refuse what a folder cannot hold, by name.
+
+    Raises:
+        ValueError: for graphs of a class of their own, or values other than tensors,
+            numbers and strings.
+    """
+    if graphs.kind is not Data:
+        raise ValueError(
+            f"a folder holds graphs of type Data, got {graphs.kind.__name__}: keep them "
+            "in memory with PackedGraphs.of, or turn them into Data in the transform"
+        )
+    for name, values in graphs.values.items():
+        other = next((type(v).__name__ for v in values if not isinstance(v, str)), None)
+        if other:
+            raise ValueError(
+                f"{name} is a {other}, a folder holds tensors, numbers and strings: "
+                "leave it out, or keep the graphs in memory with PackedGraphs.of"
+            )
+    for name in (*graphs.fields, *graphs.values):
+        if not name.isidentifier():
+            raise ValueError(f"{name!r} cannot be a file's name: give it another")
+
+
+def _read(folder: Path, meta: dict[str, Any]) -> PackedGraphs:
     ptr = {g: _map(folder / f"{g}.ptr.bin", torch.long) for g in meta["totals"]}
-    return PackedGraphs(fields, ptr, dtypes)
+    fields, columns, values = {}, {}, {}
+    for name, about in meta["fields"].items():
+        dtype = getattr(torch, about["dtype"])
+        columns[name] = Column(dtype, about["rows"], about["dim"], about["shift"])
+        flat = _map(folder / f"{name}.bin", getattr(torch, about["stored"]))
+        rows = meta["graphs"] if about["rows"] == "graph" else ptr[about["rows"]][-1]
+        fields[name] = flat.view(int(rows), *about["width"])
+        if about["text"]:
+            values[name] = Texts(fields.pop(name), ptr[columns.pop(name).rows])
+    graphs = PackedGraphs(fields, ptr, columns, values)
+    if len(graphs) != meta["graphs"]:
+        raise ValueError(f"{len(graphs)} graphs instead of {meta['graphs']}")
+    return graphs
+
+
+def _without_pointers(about: dict[str, Any]) -> dict[str, Any]:
+    return {key: about[key] for key in about if key not in ("rows", "shift")}
+
+
+def _of_each(ptr: dict[str, Tensor], name: str | None, many: int) -> Tensor:
+    """Return a pointer of some graphs by the name that a column has for it."""
+    if name is None:
+        return torch.zeros(many + 1, dtype=torch.long)
+    return torch.arange(many + 1) if name == "graph" else ptr[name]
 
 
 def _map(path: Path, dtype: torch.dtype) -> Tensor:
@@ -195,10 +285,10 @@ def _read_meta(folder: Path) -> dict[str, Any]:
         )
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path} is damaged ({error}): delete the folder") from error
-    if not known or meta.get("format") != _FORMAT:
+    if not known or meta.get("format") != FORMAT:
         raise ValueError(
             f"{path} is of another format ({meta.get('format')!r} instead of "
-            f"{_FORMAT}): delete the folder"
+            f"{FORMAT}): delete the folder and write it again"
         )
     return meta
 
@@ -235,7 +325,7 @@ def _truncate(path: Path, size: int) -> None:
 
 
 def _bytes(values: Tensor) -> bytes:
-    return values.contiguous().numpy().tobytes()
+    return values.reshape(-1).view(torch.uint8).numpy().tobytes()
 
 
 def _name(dtype: torch.dtype) -> str:

@@ -20,7 +20,7 @@ from joblib.externals.loky import get_reusable_executor
 from tqdm import tqdm
 
 from ...loader.on_disk import PackedWriter, open_packed
-from ...loader.packed_graphs import PackedGraphs
+from ...loader.packed_graphs import Column, PackedGraphs
 from ...trees.build import BUILDER_VERSION, TreeMethod, build_arrays, check_build
 from ...trees.levels import parent_offsets
 from ...utils.checks import check_at_least
@@ -33,7 +33,6 @@ CHUNK = 10_000
 _AHEAD = 3  # chunks queued for each process; bounds the memory
 _HIGHEST = 255  # tree_level is stored as uint8
 _SKIPPED = "skipped.csv"
-_LONG = ("x", "edge_index", "edge_attr", "tree_level", "tree_parent")
 
 Skipped = list[tuple[int, str]]
 _Packed = tuple[int, PackedGraphs | None, Skipped]
@@ -195,7 +194,7 @@ def _pack(found: list[MoleculeArrays], height: int, method: TreeMethod) -> Packe
             "edge": edge_ptr,
             "tree": torch.from_numpy(tree_ptr),
         },
-        dict.fromkeys(_LONG, torch.long),
+        {name: Column.usual(name, torch.long) for name in fields},
     )
 
 

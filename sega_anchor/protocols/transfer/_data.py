@@ -16,6 +16,7 @@ from ...datasets import (
 )
 from ...datasets._files import data_root
 from ...loader import PackedGraphs
+from ...loader.on_disk import FORMAT
 from ...trees import AddCodingTree
 from ...utils import file_digest
 from ..prepare import checksum
@@ -107,7 +108,7 @@ def _labelled(
 
 
 def _packed_folder(path: Path, config: PretrainConfig) -> Path:
-    """Return a folder that no other file and no other trees ever get."""
+    """Return a folder that no other file, trees or format ever get."""
     stem = path.name.split(".")[0]
-    name = f"{stem}-{file_digest(path)[:12]}-{config.tree}{config.height}"
+    name = f"{stem}-{file_digest(path)[:12]}-{config.tree}{config.height}-v{FORMAT}"
     return data_root(config.root) / "packed" / name
