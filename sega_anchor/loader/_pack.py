@@ -91,14 +91,16 @@ def pack(graphs: Sequence[Data]) -> Parts:
     shared = {**sizes, "graph": [1] * len(described)}
     parts = Parts({}, {}, {}, {})
     for name, first in described[0].items():
-        found = [attributes[name] for attributes in described]
-        values = [attribute.value for attribute in found]
+        column = [each[name] for each in described]
+        values = [attribute.value for attribute in column]
         if first.like[0] == "value":
             parts.values[name] = values
             continue
-        field = torch.cat(values) if first.like[0] == "rows" else _numbers(name, values)
-        counts = [len(v) for v in values] if first.like[0] == "rows" else [1] * len(values)
-        shifts = [attribute.shift for attribute in found]
+        if first.like[0] == "rows":
+            field, counts = torch.cat(values), [len(rows) for rows in values]
+        else:
+            field, counts = _numbers(name, values), shared["graph"]
+        shifts = [attribute.shift for attribute in column]
         rows = _named(counts, shared, GROUPS.get(name, "graph"))
         if rows is None:
             sizes[rows := f"{name}.rows"] = counts
@@ -113,16 +115,17 @@ def pack(graphs: Sequence[Data]) -> Parts:
     return parts
 
 
-def _describe(i: int, data: Any, kind: type) -> dict[str, _Attribute]:
+def _describe(i: int, data: Data, kind: type) -> dict[str, _Attribute]:
     """Return all attributes of a graph as PyG would take them into a batch."""
-    if not isinstance(data, Data) or isinstance(data, Batch):
+    own: Any = type(data)
+    if not issubclass(own, Data) or issubclass(own, Batch):
         raise ValueError(
-            f"graph {i} is a {type(data).__name__}, which does not pack: give single "
+            f"graph {i} is a {own.__name__}, which does not pack: give single "
             f"graphs of type Data, {PYG}"
         )
-    if type(data) is not kind:
+    if own is not kind:
         raise ValueError(
-            f"graph {i} is a {type(data).__name__}, graph 0 a {kind.__name__}: give "
+            f"graph {i} is a {own.__name__}, graph 0 a {kind.__name__}: give "
             "all graphs the same type"
         )
     _check_edge_index(data.edge_index)
@@ -156,6 +159,8 @@ def _problem(name: str, value: Any) -> str | None:
     """Say why an attribute does not pack, if so."""
     if name in ("batch", "ptr"):
         return "is what a batch itself calls so: give it another name"
+    if name == "num_nodes" and type(value) is not int:
+        return f"is a {type(value).__name__}: give a Python integer"
     if type(value) is Tensor and value.layout is torch.strided:
         if value.is_nested or value.is_quantized:
             return "is no plain tensor: give one"
@@ -163,8 +168,6 @@ def _problem(name: str, value: Any) -> str | None:
             return "requires a gradient, which packing would cut: detach it"
         return None
     kind = type(value).__name__
-    if name == "num_nodes" and type(value) is not int:
-        return f"is a {kind}: give a Python integer"
     if is_sparse(value) or isinstance(value, TensorFrame | Mapping):
         return f"is a {kind}, which does not pack: leave it out"
     if isinstance(value, Tensor):
@@ -177,32 +180,28 @@ def _problem(name: str, value: Any) -> str | None:
 
 def _attribute(data: Data, name: str, value: Any) -> _Attribute:
     """Ask a graph how PyG takes an attribute into a batch."""
-    store = data._store
-    if isinstance(value, Tensor):
-        dim = data.__cat_dim__(name, value, store)
+    if isinstance(value, int | float):
+        shift = 0 if name == "num_nodes" else _shift(data, name, value)
+        found = _Attribute(value, ("number", type(value)), 0, shift)
+    elif isinstance(value, Tensor):
+        dim = data.__cat_dim__(name, value, data._store)
         if dim is None or value.dim() == 0:
-            rows = value.unsqueeze(0)
-            where = 0
-            shift = _shift(data, name, rows)
+            value, rows, where = value.unsqueeze(0), value.unsqueeze(0), 0
+            shape = "stacked"
         else:
             where = dim % value.dim()
             rows = value.movedim(dim, 0) if where else value
-            shift = _shift(data, name, value)
-        shape = "a single number" if value.dim() == 0 else tuple(rows.shape[1:])
-        like = ("rows", value.dtype, shape, dim, value.device)
-    elif name == "num_nodes":
-        return _Attribute(value, ("number", int))
-    elif isinstance(value, int | float):
-        rows, where, shift = value, 0, _shift(data, name, value)
-        like = ("number", type(value))
+            shape = "joined"
+        like = ("rows", value.dtype, rows.shape[1:], shape, dim, value.device)
+        found = _Attribute(rows, like, where, _shift(data, name, value))
     else:
         return _Attribute(value, ("value",))
-    if shift and like[1] not in _INTEGERS | {int}:
+    if found.shift and found.like[1] not in _INTEGERS | {int}:
         raise TypeError(
-            f"it would add {shift} to {like[1]}: a name without 'index' or 'batch' "
-            "keeps it as it is"
+            f"it would add {found.shift} to {found.like[1]}: a name without 'index' or "
+            "'batch' keeps it as it is"
         )
-    return _Attribute(rows, like, where, shift)
+    return found
 
 
 def _shift(data: Data, name: str, value: Any) -> int:
@@ -221,7 +220,7 @@ def _shift(data: Data, name: str, value: Any) -> int:
 def _numbers(name: str, values: list[Any]) -> Tensor:
     try:
         return torch.tensor(values)
-    except RuntimeError as error:
+    except (OverflowError, RuntimeError, ValueError) as error:
         raise ValueError(f"{name} has numbers that no tensor holds: {error}") from error
 
 
@@ -257,7 +256,7 @@ def _check_alike(
 def _words(attribute: _Attribute) -> str:
     what, *rest = attribute.like
     if what == "rows":
-        return f"{rest[0]} {tuple(attribute.value.shape)} on {rest[3]}"
+        return f"{rest[0]} {tuple(attribute.value.shape)} {rest[2]} on {rest[4]}"
     return rest[0].__name__ if rest else type(attribute.value).__name__
 
 

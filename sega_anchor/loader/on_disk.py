@@ -9,13 +9,19 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from ._files import FORMAT as FORMAT
+from ._files import (
+    META,
+    as_bytes,
+    check_about,
+    check_free,
+    dtype_name,
+    map_file,
+    read_meta,
+    truncate,
+)
 from ._texts import Texts, text_fields
 from .packed_graphs import Column, PackedGraphs
-
-#: Raised when folders of before can no longer be read.
-FORMAT = 2
-_META = "meta.json"
-_KEYS = {"about", "complete", "fields", "graphs", "place", "sizes", "totals"}
 
 
 class PackedWriter:
@@ -57,15 +63,15 @@ class PackedWriter:
             "totals": {},
         }
         self.folder.mkdir(parents=True, exist_ok=True)
-        if (self.folder / _META).exists():
-            found = _read_meta(self.folder)
-            _check_about(self.folder, found["about"], about)
+        if (self.folder / META).exists():
+            found = read_meta(self.folder)
+            check_about(self.folder, found["about"], about)
             self.meta = found
         else:
-            _check_free(self.folder)
+            check_free(self.folder)
             self._save()  # from here on, what lies in the folder is ours
         for name, size in self.meta["sizes"].items():
-            _truncate(self.folder / name, size)
+            truncate(self.folder / name, size)
 
     @property
     def place(self) -> dict[str, Any]:
@@ -109,16 +115,14 @@ class PackedWriter:
 
     def _append(self, graphs: PackedGraphs) -> None:
         texts = text_fields(graphs.values)
-        fields = {**graphs.fields, **{name: table for name, (table, _) in texts.items()}}
-        ptr = {**graphs.ptr, **{f"{name}.rows": p for name, (_, p) in texts.items()}}
-        columns = {
-            **graphs.columns,
-            **{name: Column(torch.uint8, f"{name}.rows") for name in texts},
-        }
-        found = {
+        fields, ptr, columns = {**graphs.fields}, {**graphs.ptr}, {**graphs.columns}
+        for name, (table, begin) in texts.items():
+            columns[name] = Column(table.dtype, f"{name}.rows")
+            fields[name], ptr[f"{name}.rows"] = table, begin
+        found: dict[str, dict[str, Any]] = {
             name: {
-                "stored": _name(field.dtype),
-                "dtype": _name(columns[name].dtype),
+                "stored": dtype_name(field.dtype),
+                "dtype": dtype_name(columns[name].dtype),
                 "width": list(field.shape[1:]),
                 "dim": columns[name].dim,
                 "text": name in texts,
@@ -132,17 +136,17 @@ class PackedWriter:
         for name, about in found.items():
             for role in ("rows", "shift"):
                 wanted = getattr(columns[name], role)
-                about[role] = self._pointer(name, role, wanted)
-                if about[role] not in (None, "graph"):
-                    pointers[about[role]] = _of_each(ptr, wanted, len(graphs))
+                kept = about[role] = self._pointer(name, role, wanted)
+                if kept not in (None, "graph"):
+                    pointers[kept] = _of_each(ptr, wanted, len(graphs))
         self.meta["fields"] = found
         for name, values in pointers.items():
             if f"{name}.ptr.bin" not in self.meta["sizes"]:
-                self._write(f"{name}.ptr.bin", _bytes(values[:1]))
-            self._write(f"{name}.ptr.bin", _bytes(values[1:] + self._total(name)))
+                self._write(f"{name}.ptr.bin", as_bytes(values[:1]))
+            self._write(f"{name}.ptr.bin", as_bytes(values[1:] + self._total(name)))
             self.meta["totals"][name] = self._total(name) + int(values[-1])
         for name, field in fields.items():
-            self._write(f"{name}.bin", _bytes(field))
+            self._write(f"{name}.bin", as_bytes(field))
         self.meta["graphs"] += len(graphs)
 
     def _pointer(self, name: str, role: str, wanted: str | None) -> str | None:
@@ -156,10 +160,11 @@ class PackedWriter:
         known: str | None = self.meta["fields"][name][role]
         own = f"{name}.{role}"
         if known not in (wanted, own):
-            path, many = self.folder / f"{known}.ptr.bin", self.meta["graphs"]
-            ptr = {} if known in (None, "graph") else {known: _map(path, torch.long)}
-            so_far = _of_each(ptr, known, many)
-            self._write(f"{own}.ptr.bin", _bytes(so_far))
+            ptr = {}
+            if known is not None and known != "graph":
+                ptr[known] = map_file(self.folder / f"{known}.ptr.bin", torch.long)
+            so_far = _of_each(ptr, known, self.meta["graphs"])
+            self._write(f"{own}.ptr.bin", as_bytes(so_far))
             self.meta["totals"][own] = int(so_far[-1])
         return known if known == wanted else own
 
@@ -176,12 +181,12 @@ class PackedWriter:
         self.meta["sizes"][name] = self.meta["sizes"].get(name, 0) + len(content)
 
     def _save(self) -> None:
-        temporary = self.folder / f".{_META}"
+        temporary = self.folder / f".{META}"
         with temporary.open("w", encoding="utf-8") as file:
             json.dump(self.meta, file, indent=1)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, self.folder / _META)
+        os.replace(temporary, self.folder / META)
 
 
 def open_packed(folder: str | Path) -> PackedGraphs:
@@ -192,9 +197,9 @@ def open_packed(folder: str | Path) -> PackedGraphs:
             format.
     """
     folder = Path(folder)
-    if not (folder / _META).is_file():
+    if not (folder / META).is_file():
         raise ValueError(f"there are no packed graphs in {str(folder)!r}")
-    meta = _read_meta(folder)
+    meta = read_meta(folder)
     if not meta["complete"]:
         raise ValueError(
             f"{folder} is not finished: run the call that wrote it again to resume"
@@ -225,8 +230,9 @@ def check_storable(graphs: PackedGraphs) -> None:
     """
     if graphs.kind is not Data:
         raise ValueError(
-            f"a folder holds graphs of type Data, got {graphs.kind.__name__}: keep them "
-            "in memory with PackedGraphs.of, or turn them into Data in the transform"
+            f"a folder holds graphs of type Data, got {graphs.kind.__name__}: keep "
+            "them in memory with PackedGraphs.of, or turn them into Data in the "
+            "transform"
         )
     for name, values in graphs.values.items():
         other = next((type(v).__name__ for v in values if not isinstance(v, str)), None)
@@ -241,16 +247,20 @@ def check_storable(graphs: PackedGraphs) -> None:
 
 
 def _read(folder: Path, meta: dict[str, Any]) -> PackedGraphs:
-    ptr = {g: _map(folder / f"{g}.ptr.bin", torch.long) for g in meta["totals"]}
+    ptr = {g: map_file(folder / f"{g}.ptr.bin", torch.long) for g in meta["totals"]}
     fields, columns, values = {}, {}, {}
     for name, about in meta["fields"].items():
         dtype = getattr(torch, about["dtype"])
-        columns[name] = Column(dtype, about["rows"], about["dim"], about["shift"])
-        flat = _map(folder / f"{name}.bin", getattr(torch, about["stored"]))
+        column = Column(dtype, about["rows"], about["dim"], about["shift"])
+        flat = map_file(folder / f"{name}.bin", getattr(torch, about["stored"]))
         rows = meta["graphs"] if about["rows"] == "graph" else ptr[about["rows"]][-1]
-        fields[name] = flat.view(int(rows), *about["width"])
+        field = flat.view(int(rows), *about["width"])
         if about["text"]:
-            values[name] = Texts(fields.pop(name), ptr[columns.pop(name).rows])
+            values[name] = Texts(field, ptr[column.rows])
+            continue
+        if column.shift not in (None, "graph", *ptr) or column.dim not in range(field.dim()):
+            raise ValueError(f"of {name} it says {about}")
+        fields[name], columns[name] = field, column
     graphs = PackedGraphs(fields, ptr, columns, values)
     if len(graphs) != meta["graphs"]:
         raise ValueError(f"{len(graphs)} graphs instead of {meta['graphs']}")
@@ -266,67 +276,3 @@ def _of_each(ptr: dict[str, Tensor], name: str | None, many: int) -> Tensor:
     if name is None:
         return torch.zeros(many + 1, dtype=torch.long)
     return torch.arange(many + 1) if name == "graph" else ptr[name]
-
-
-def _map(path: Path, dtype: torch.dtype) -> Tensor:
-    count = path.stat().st_size // dtype.itemsize
-    if not count:
-        return torch.empty(0, dtype=dtype)
-    return torch.from_file(str(path), shared=False, size=count, dtype=dtype)
-
-
-def _read_meta(folder: Path) -> dict[str, Any]:
-    path = folder / _META
-    try:
-        meta = dict(json.loads(path.read_text(encoding="utf-8")))
-        # A name must not lead out of the folder: of its file the end may be cut off.
-        known = _KEYS <= set(meta) and all(
-            Path(n).name == n for n in dict(meta["sizes"])
-        )
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{path} is damaged ({error}): delete the folder") from error
-    if not known or meta.get("format") != FORMAT:
-        raise ValueError(
-            f"{path} is of another format ({meta.get('format')!r} instead of "
-            f"{FORMAT}): delete the folder and write it again"
-        )
-    return meta
-
-
-def _check_free(folder: Path) -> None:
-    """Refuse a folder with other files, which could have the same names."""
-    found = sorted(p.name for p in folder.iterdir() if not p.name.startswith("."))
-    if found:
-        raise ValueError(
-            f"{folder} holds no packed graphs but other files, such as {found[0]!r}: "
-            "give a folder that is empty or new"
-        )
-
-
-def _check_about(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    other = [name for name in wanted if found.get(name) != wanted[name]]
-    if other:
-        name = other[0]
-        raise ValueError(
-            f"{folder} holds other graphs, with {name}={found.get(name)!r} instead of "
-            f"{wanted[name]!r}: give another folder, or delete this one"
-        )
-
-
-def _truncate(path: Path, size: int) -> None:
-    found = path.stat().st_size if path.is_file() else 0
-    if found < size:
-        raise ValueError(
-            f"{path} has {found} bytes instead of {size}: delete the folder and write "
-            "it again"
-        )
-    if found > size:
-        os.truncate(path, size)
-
-
-def _bytes(values: Tensor) -> bytes:
-    return values.reshape(-1).view(torch.uint8).numpy().tobytes()
-
-
-def _name(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")

@@ -13,7 +13,8 @@ from typing_extensions import override
 
 from .. import _kernels
 from ._cut import Cut
-from ._pack import Column, pack
+from ._pack import Column as Column
+from ._pack import pack
 
 _COMPRESSIBLE = {
     torch.int16,
@@ -170,7 +171,8 @@ class PackedGraphs(Dataset[Data]):
             begin = ptr[index]
             cuts[group] = Cut(begin, ptr[index + 1] - begin, self.device)
         nodes, unshifted = cuts["node"], torch.zeros_like(index)
-        batch, slices, shifts = Batch(_base_cls=self.kind), {}, {}
+        batch, slices = Batch(_base_cls=self.kind), {}
+        shifts: dict[str, Tensor | None] = {}
         for name, field in self.fields.items():
             if name == "num_nodes":  # PyG adds these up
                 batch.num_nodes = nodes.total
@@ -178,16 +180,15 @@ class PackedGraphs(Dataset[Data]):
                 continue
             column = self.columns[name]
             cut = cuts[column.rows]
-            slices[name], shifts[name] = cut.ptr, unshifted
-            if column.shift is not None:
-                shifts[name] = cuts[column.shift].ptr[:-1]
+            shift = cuts[column.shift].ptr[:-1] if column.shift else unshifted
+            slices[name], shifts[name] = cut.ptr, shift
             if name == "edge_index":
                 self._check_edges(index)
-                batch[name] = cut.edges(field, column.dtype, shifts[name])
+                batch[name] = cut.edges(field, column.dtype, shift)
                 continue
             rows = cut.rows(field, column.dtype)
             if column.shift is not None:
-                rows += cut.column(shifts[name], rows)
+                rows += cut.column(shift, rows)
             batch[name] = rows.movedim(0, column.dim).contiguous()
         for name, values in self.values.items():
             batch[name] = [values[i] for i in index.tolist()]
@@ -271,8 +272,7 @@ def _smallest(field: Tensor) -> Tensor:
     return field
 
 
-def batch_of(chosen: Subset[Data]) -> Batch:
-    """Return the batch of graphs that were chosen from packed ones by a loader."""
-    graphs = chosen.dataset
-    assert isinstance(graphs, PackedGraphs)
+def batch_of(chosen: Any) -> Batch:
+    """Return the batch of what ``PackedGraphs.__getitems__`` gives to a loader."""
+    graphs: PackedGraphs = chosen.dataset
     return graphs.batch(chosen.indices)

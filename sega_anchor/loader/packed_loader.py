@@ -39,24 +39,22 @@ class PackedLoader(DataLoader[Batch]):
     The batches, and their order, are those of PyG's ``DataLoader`` with the same
     arguments, at a fraction of the time; give a data set once, then iterate as often as
     you like. A set that fits into half of the free memory of a GPU is kept there.
-    Other sets, or transforms that draw again in each epoch, want PyG's loader, which
-    serves every method here as well.
+    Other sets, or transforms that draw again in each epoch, want PyG's loader.
 
     To resume within an epoch, keep ``loader.state_dict()`` and give it to
     ``loader.load_state_dict(...)``.
 
     On several ranks each gets its part of each batch, once there is a process group. A
-    ``DistributedSampler``, by hand or from Lightning, and Accelerate's ``prepare`` share
-    out the graphs themselves: then nothing more is done here, and ``batch_size`` is
-    that of each rank.
+    ``DistributedSampler``, by hand or from Lightning, and Accelerate's ``prepare``
+    share out the graphs themselves: ``batch_size`` then is that of each rank.
 
     Args:
-        dataset: packed graphs, or a list or data set to be packed, trees included.
+        dataset: packed graphs, or a list or data set to be packed.
         batch_size: graphs per batch, of all ranks together.
         shuffle: draw a new order for each epoch.
         generator: where orders are drawn from; default torch's own.
-        sampler: which graphs to take in each epoch, in this order; not with shuffle. The
-            same on all ranks, but for a ``DistributedSampler``.
+        sampler: which graphs to take in each epoch, in this order; not with shuffle.
+            The same on all ranks, unless it is a ``DistributedSampler``.
         batch_sampler: which graphs to take in each batch, instead of all that.
         drop_last: leave out a last batch that is not full.
         min_batch_size: a last batch with fewer graphs joins the one before. BatchNorm
@@ -108,13 +106,14 @@ class PackedLoader(DataLoader[Batch]):
         self._resumed = False
         if not isinstance(dataset, PackedGraphs):
             dataset = PackedGraphs.of(dataset).compact()
+        self.graphs = move_if_fits(dataset, self.device)
         super().__init__(
-            move_if_fits(dataset, self.device),
+            self.graphs,
             batch_size,
             shuffle,
             sampler,
             batch_sampler,
-            collate_fn=batch_of,
+            collate_fn=batch_of,  # for who reads the data set through torch's loader
             drop_last=drop_last,
             generator=generator,
         )
@@ -142,7 +141,7 @@ class PackedLoader(DataLoader[Batch]):
                 continue
             part = torch.tensor(whole).tensor_split(world_size)[rank]
             with phase("loading"):
-                batch = self.dataset.batch(part).to(self.device, non_blocking=True)
+                batch = self.graphs.batch(part).to(self.device, non_blocking=True)
             self._done = number
             yield batch
         self._begun, self._done = None, 0  # what follows is the next epoch
@@ -223,8 +222,8 @@ class PackedLoader(DataLoader[Batch]):
         if self.batch_size is None:
             if world_size > 1:
                 raise ValueError(
-                    f"batch_sampler would give all graphs to each of {world_size} ranks: "
-                    "build it on a DistributedSampler, or pass world_size=1"
+                    f"batch_sampler would give all graphs to each of {world_size} "
+                    "ranks: build it on a DistributedSampler, or pass world_size=1"
                 )
             return rank, world_size
         least = self._least(world_size)
@@ -275,7 +274,7 @@ class PackedLoader(DataLoader[Batch]):
         """Name what decides the batches."""
         rank, world_size = self._place()
         return (
-            f"{type(self).__name__}({len(self.dataset)} graphs, "
+            f"{type(self).__name__}({len(self.graphs)} graphs, "
             f"batch_size={self.batch_size}, device={str(self.device)!r}, "
             f"rank={rank} of {world_size})"
         )

@@ -96,13 +96,14 @@ def by_lightning(rank: int) -> dict[str, Any]:
             max_epochs=EPOCHS,
             enable_progress_bar=False,
             enable_model_summary=False,
+            default_root_dir=".",
             logger=False,
             **how,
         )
 
     module, found = Module(), {}
     loader = PackedLoader(graphs(), 4, shuffle=True, min_batch_size=2)
-    first = trainer(enable_checkpointing=True, default_root_dir=".")
+    first = trainer(enable_checkpointing=True)
     first.fit(module, loader)
     first.predict(module, PackedLoader(graphs(), 4))
     found.update(module.epochs)
@@ -119,7 +120,10 @@ def by_accelerate(rank: int) -> dict[str, Any]:
     accelerator = Accelerator(cpu=True)
     shuffled = accelerator.prepare(PackedLoader(graphs(), 4, shuffle=True))
     plain = accelerator.prepare(PackedLoader(graphs(), 3, world_size=1))
-    found = {"shuffled": [seen(shuffled) for _ in range(EPOCHS)], "plain": [seen(plain)]}
+    found = {
+        "shuffled": [seen(shuffled) for _ in range(EPOCHS)],
+        "plain": [seen(plain)],
+    }
     torch.distributed.destroy_process_group()
     return found
 

@@ -1,0 +1,78 @@
+"""Files of packed graphs: what ``meta.json`` says, and numbers as bytes."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+#: Raised when folders of before can no longer be read.
+FORMAT = 2
+META = "meta.json"
+_KEYS = {"about", "complete", "fields", "graphs", "place", "sizes", "totals"}
+
+
+def map_file(path: Path, dtype: torch.dtype) -> Tensor:
+    count = path.stat().st_size // dtype.itemsize
+    if not count:
+        return torch.empty(0, dtype=dtype)
+    return torch.from_file(str(path), shared=False, size=count, dtype=dtype)
+
+
+def read_meta(folder: Path) -> dict[str, Any]:
+    path = folder / META
+    try:
+        meta = dict(json.loads(path.read_text(encoding="utf-8")))
+        # A name must not lead out of the folder: of its file the end may be cut off.
+        known = _KEYS <= set(meta) and all(
+            Path(n).name == n for n in dict(meta["sizes"])
+        )
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path} is damaged ({error}): delete the folder") from error
+    if not known or meta.get("format") != FORMAT:
+        raise ValueError(
+            f"{path} is of another format ({meta.get('format')!r} instead of "
+            f"{FORMAT}): delete the folder and write it again"
+        )
+    return meta
+
+
+def check_free(folder: Path) -> None:
+    """Refuse a folder with other files, which could have the same names."""
+    found = sorted(p.name for p in folder.iterdir() if not p.name.startswith("."))
+    if found:
+        raise ValueError(
+            f"{folder} holds no packed graphs but other files, such as {found[0]!r}: "
+            "give a folder that is empty or new"
+        )
+
+
+def check_about(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    other = [name for name in wanted if found.get(name) != wanted[name]]
+    if other:
+        name = other[0]
+        raise ValueError(
+            f"{folder} holds other graphs, with {name}={found.get(name)!r} instead of "
+            f"{wanted[name]!r}: give another folder, or delete this one"
+        )
+
+
+def truncate(path: Path, size: int) -> None:
+    found = path.stat().st_size if path.is_file() else 0
+    if found < size:
+        raise ValueError(
+            f"{path} has {found} bytes instead of {size}: delete the folder and write "
+            "it again"
+        )
+    if found > size:
+        os.truncate(path, size)
+
+
+def as_bytes(values: Tensor) -> bytes:
+    return values.reshape(-1).view(torch.uint8).numpy().tobytes()
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
