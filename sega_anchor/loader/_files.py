@@ -15,6 +15,7 @@ _KEYS = {"about", "complete", "fields", "graphs", "place", "sizes", "totals"}
 
 
 def map_file(path: Path, dtype: torch.dtype) -> Tensor:
+    """Return the numbers of a file, read when they are asked for."""
     count = path.stat().st_size // dtype.itemsize
     if not count:
         return torch.empty(0, dtype=dtype)
@@ -22,6 +23,7 @@ def map_file(path: Path, dtype: torch.dtype) -> Tensor:
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
+    """Return what a folder says of itself; refuse what is damaged or of before."""
     path = folder / META
     try:
         meta = dict(json.loads(path.read_text(encoding="utf-8")))
@@ -50,6 +52,7 @@ def check_free(folder: Path) -> None:
 
 
 def check_about(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """Refuse a folder with other graphs."""
     other = [name for name in wanted if found.get(name) != wanted[name]]
     if other:
         name = other[0]
@@ -60,6 +63,7 @@ def check_about(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) -> 
 
 
 def truncate(path: Path, size: int) -> None:
+    """Cut off what a kill has left; refuse a file that lacks something."""
     found = path.stat().st_size if path.is_file() else 0
     if found < size:
         raise ValueError(
@@ -71,8 +75,10 @@ def truncate(path: Path, size: int) -> None:
 
 
 def as_bytes(values: Tensor) -> bytes:
+    """Return numbers of any type as they lie in memory."""
     return values.reshape(-1).view(torch.uint8).numpy().tobytes()
 
 
 def dtype_name(dtype: torch.dtype) -> str:
+    """Return the name of a type, without torch."""
     return str(dtype).removeprefix("torch.")

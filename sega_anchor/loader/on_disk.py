@@ -258,7 +258,8 @@ def _read(folder: Path, meta: dict[str, Any]) -> PackedGraphs:
         if about["text"]:
             values[name] = Texts(field, ptr[column.rows])
             continue
-        if column.shift not in (None, "graph", *ptr) or column.dim not in range(field.dim()):
+        is_known = column.shift in (None, "graph", *ptr)
+        if not is_known or column.dim not in range(field.dim()):
             raise ValueError(f"of {name} it says {about}")
         fields[name], columns[name] = field, column
     graphs = PackedGraphs(fields, ptr, columns, values)

@@ -228,10 +228,7 @@ class PackedLoader(DataLoader[Batch]):
             return rank, world_size
         least = self._least(world_size)
         if self.batch_size < least:
-            each = (
-                f" for {world_size} ranks: give each at least 2, or pass world_size=1 "
-                "if Accelerate shares out the batches"
-            )
+            each = f" for {world_size} ranks: give each at least 2, or world_size=1"
             raise ValueError(
                 f"batch_size must be at least {least}, got {self.batch_size!r}"
                 f"{each if world_size > 1 else ''}"

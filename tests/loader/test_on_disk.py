@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from sega_anchor.datasets.molecules.pack_smiles import pack_smiles
 from sega_anchor.datasets.molecules.smiles import molecule_graph
 from sega_anchor.loader.on_disk import PackedWriter, open_packed
 from sega_anchor.loader.packed_graphs import PackedGraphs
+from tests.helpers.stores import store
 
 # The package's name of this is the function.
 smiles_store = importlib.import_module("sega_anchor.datasets.molecules.pack_smiles")
@@ -124,17 +124,6 @@ def test_what_cannot_be_packed_is_refused(tmp_path: Path) -> None:
         pack_smiles(write(tmp_path / "d.csv", GOOD[:2]), tmp_path / "out", height=2)
 
 
-def store(folder: Path) -> list[Data]:
-    edge_index = torch.tensor([[0, 1], [1, 0]])
-    graphs = [Data(x=torch.rand(n, 2), edge_index=edge_index) for n in (2, 3)]
-    graphs.append(Data(x=torch.rand(1, 2), edge_index=edge_index[:, :0]))
-    writer = PackedWriter(folder, {})
-    for graph in graphs:
-        writer.append(PackedGraphs.of([graph]))
-    writer.finish()
-    return graphs
-
-
 def test_a_damaged_store_is_refused(tmp_path: Path) -> None:
     graphs = store(tmp_path / "s")
     opened = open_packed(tmp_path / "s")
@@ -158,79 +147,6 @@ def test_a_damaged_store_is_refused(tmp_path: Path) -> None:
         meta.write_text(text)
         with pytest.raises(ValueError, match=message):
             open_packed(tmp_path / "s")
-
-
-def rewrite(path: Path, numbers: list[int]) -> None:
-    path.write_bytes(torch.tensor(numbers).numpy().tobytes())
-
-
-@pytest.mark.parametrize("name", ["node", "edge"])
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda ptr: [-1, *ptr[1:]],
-        lambda ptr: [1, *ptr[1:]],
-        lambda ptr: [*ptr[:2], -5, ptr[3]],
-        lambda ptr: [*ptr[:2], 2**40, ptr[3]],
-        lambda ptr: [*ptr[:3], ptr[3] + 1],
-        lambda ptr: [*ptr[:3], 2**40],
-        lambda ptr: [0, ptr[2], ptr[1], ptr[3] - 1],
-    ],
-)
-def test_pointers_that_lead_out_of_the_files_are_refused(
-    name: str, change: Callable[[list[int]], list[int]], tmp_path: Path
-) -> None:
-    store(tmp_path / "s")
-    path = tmp_path / "s" / f"{name}.ptr.bin"
-    ptr = torch.from_file(str(path), size=4, dtype=torch.long).tolist()
-    rewrite(path, change(ptr))
-    with pytest.raises(ValueError, match=r"is damaged .*: delete the folder and write"):
-        open_packed(tmp_path / "s")
-
-
-@pytest.mark.parametrize("node", [-1, 2, 2**40])
-def test_edges_out_of_their_graph_are_refused_when_they_are_read(
-    node: int, tmp_path: Path
-) -> None:
-    graphs = store(tmp_path / "s")
-    rewrite(tmp_path / "s" / "edge_index.bin", [0, 1, 1, 0, 0, 1, 1, 0])
-    opened = open_packed(tmp_path / "s")
-    assert torch.equal(opened.batch([0, 1])[1].edge_index, graphs[1].edge_index)
-    rewrite(tmp_path / "s" / "edge_index.bin", [0, node, 1, 0, 0, 1, 1, 0])
-    opened = open_packed(tmp_path / "s").compact()
-    opened.batch([1, 2])
-    for _ in range(2):
-        with pytest.raises(ValueError, match=r"graph 0 names a node .* has 2: .*del"):
-            opened.batch([1, 0])
-
-
-def test_meta_of_other_hands_is_refused(tmp_path: Path) -> None:
-    store(tmp_path / "s")
-    path = tmp_path / "s" / "meta.json"
-    for key, value in (
-        ("rows", "tree"),
-        ("dtype", "banana"),
-        ("width", [3]),
-        ("dim", None),
-    ):
-        meta = json.loads(path.read_text())
-        meta["fields"]["x"][key] = value
-        (tmp_path / "s" / "meta.json").write_text(json.dumps(meta))
-        with pytest.raises(ValueError, match="is damaged"):
-            open_packed(tmp_path / "s").batch([0])
-        meta["fields"]["x"].update(rows="node", dtype="float32", width=[2], dim=0)
-        path.write_text(json.dumps(meta))
-
-
-def test_folders_of_before_say_what_to_do(tmp_path: Path) -> None:
-    store(tmp_path / "s")
-    path = tmp_path / "s" / "meta.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 1}))
-    for way in (open_packed, lambda folder: PackedWriter(folder, {})):
-        with pytest.raises(
-            ValueError, match=r"\(1 instead of 2\): delete the folder and"
-        ):
-            way(tmp_path / "s")
 
 
 def test_chunks_of_other_fields_are_refused(tmp_path: Path) -> None:
