@@ -36,6 +36,17 @@ def cut_edges(out: Ints, rows: Table, begin: Ints, size: Ints, shift: Ints) -> N
 
 
 @entry
+def find_bad_edge(rows: Table, begin: Ints, size: Ints, nodes: Ints) -> int:
+    """Return the first g with an edge that names none of its ``nodes[g]``, or -1."""
+    for g in range(len(begin)):
+        for row in range(begin[g], begin[g] + size[g]):
+            for c in range(2):
+                if rows[row, c] < 0 or rows[row, c] >= nodes[g]:
+                    return g
+    return -1
+
+
+@entry
 def number_groups(out: Ints, size: Ints) -> None:
     """Write g ``size[g]`` times, for all g."""
     to = 0

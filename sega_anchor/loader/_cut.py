@@ -85,6 +85,10 @@ class Cut:
         _kernels.cut_edges(out.numpy(), table.numpy(), *self._graphs, shift.numpy())
         return out
 
+    def column(self, values: Tensor, like: Tensor) -> Tensor:
+        """Return a value of each graph for each of its rows, to be added to those."""
+        return self.repeat(values).to(like.dtype).view(-1, *[1] * (like.dim() - 1))
+
     def graphs(self) -> Tensor:
         """Return the number of the graph of each row, in order."""
         if not self.is_compiled:

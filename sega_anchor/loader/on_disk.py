@@ -2,18 +2,29 @@
 
 import json
 import os
+import zlib
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from ..utils.files import check_writable, write_atomically
-from .packed_graphs import PackedGraphs
-
-_FORMAT = 1
-_META = "meta.json"
-_KEYS = {"about", "complete", "fields", "graphs", "place", "sizes", "totals"}
+from ._files import FORMAT as FORMAT
+from ._files import (
+    META,
+    as_bytes,
+    check_about,
+    check_file,
+    check_free,
+    dtype_name,
+    map_file,
+    read_meta,
+    truncate,
+)
+from ._texts import Texts, text_fields
+from .packed_graphs import Column, PackedGraphs
 
 
 class PackedWriter:
@@ -33,7 +44,6 @@ class PackedWriter:
 
     Example:
         >>> import tempfile
-        >>> from torch_geometric.data import Data
         >>> pair = Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     writer = PackedWriter(folder, {"what": "pairs"})
@@ -46,26 +56,27 @@ class PackedWriter:
     def __init__(self, folder: str | Path, about: dict[str, Any]) -> None:
         self.folder = Path(folder)
         self.meta: dict[str, Any] = {
-            "format": _FORMAT,
+            "format": FORMAT,
             "about": about,
             "complete": False,
             "graphs": 0,
             "place": {},
             "fields": {},
             "sizes": {},
+            "sums": {},
             "totals": {},
         }
         check_writable(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        if (self.folder / _META).exists():
-            found = _read_meta(self.folder)
-            _check_about(self.folder, found["about"], about)
+        if (self.folder / META).exists():
+            found = read_meta(self.folder)
+            check_about(self.folder, found["about"], about)
             self.meta = found
         else:
-            _check_free(self.folder)
+            check_free(self.folder)
             self._save()  # from here on, what lies in the folder is ours
         for name, size in self.meta["sizes"].items():
-            _truncate(self.folder / name, size)
+            truncate(self.folder / name, size)
 
     @property
     def place(self) -> dict[str, Any]:
@@ -91,8 +102,10 @@ class PackedWriter:
             place: JSON-able position in the source, to resume from.
 
         Raises:
-            ValueError: for graphs with other fields.
+            ValueError: for graphs with other fields, or what cannot be stored.
         """
+        if graphs is not None:
+            check_storable(graphs)
         for name, lines in (text or {}).items():
             self._write(name, lines.encode())
         if graphs is not None:
@@ -106,25 +119,59 @@ class PackedWriter:
         self._save()
 
     def _append(self, graphs: PackedGraphs) -> None:
-        fields = {
-            name: [_name(field.dtype), _name(graphs.dtypes[name]), *field.shape[1:]]
-            for name, field in graphs.fields.items()
+        texts = text_fields(graphs.values)
+        fields, ptr, columns = {**graphs.fields}, {**graphs.ptr}, {**graphs.columns}
+        for name, (table, begin) in texts.items():
+            columns[name] = Column(table.dtype, f"{name}.rows")
+            fields[name], ptr[f"{name}.rows"] = table, begin
+        found: dict[str, dict[str, Any]] = {
+            name: {
+                "stored": dtype_name(field.dtype),
+                "dtype": dtype_name(columns[name].dtype),
+                "width": list(field.shape[1:]),
+                "dim": columns[name].dim,
+                "text": name in texts,
+            }
+            for name, field in fields.items()
         }
-        if self.meta["fields"] and self.meta["fields"] != fields:
-            raise ValueError(
-                f"the store has the fields {self.meta['fields']}, got {fields}"
-            )
-        self.meta["fields"] = fields
-        for group, ptr in graphs.ptr.items():
-            name = f"{group}.ptr.bin"
-            if name not in self.meta["sizes"]:
-                self._write(name, _bytes(torch.zeros(1, dtype=torch.long)))
-            self._write(name, _bytes(ptr[1:] + self._total(group)))
-        for name, field in graphs.fields.items():
-            self._write(f"{name}.bin", _bytes(field))
+        known = self.meta["fields"]
+        if known and {n: _without_pointers(known[n]) for n in known} != found:
+            raise ValueError(f"the store has the fields {known}, got {found}")
+        pointers = {name: ptr[name] for name in ptr if "." not in name}
+        for name, about in found.items():
+            for role in ("rows", "shift"):
+                wanted = getattr(columns[name], role)
+                kept = about[role] = self._pointer(name, role, wanted)
+                if kept not in (None, "graph"):
+                    pointers[kept] = _of_each(ptr, wanted, len(graphs))
+        self.meta["fields"] = found
+        for name, values in pointers.items():
+            if f"{name}.ptr.bin" not in self.meta["sizes"]:
+                self._write(f"{name}.ptr.bin", as_bytes(values[:1]))
+            self._write(f"{name}.ptr.bin", as_bytes(values[1:] + self._total(name)))
+            self.meta["totals"][name] = self._total(name) + int(values[-1])
+        for name, field in fields.items():
+            self._write(f"{name}.bin", as_bytes(field))
         self.meta["graphs"] += len(graphs)
-        for group, ptr in graphs.ptr.items():
-            self.meta["totals"][group] = self._total(group) + int(ptr[-1])
+
+    def _pointer(self, name: str, role: str, wanted: str | None) -> str | None:
+        """Return which pointer of the store says what one of a chunk says.
+
+        Chunks may differ in what their fields have in common: where a field no longer
+        goes with the nodes, say, its pointer is from here on one of its own.
+        """
+        if not self.meta["fields"]:
+            return wanted
+        known: str | None = self.meta["fields"][name][role]
+        own = f"{name}.{role}"
+        if known not in (wanted, own):
+            ptr = {}
+            if known is not None and known != "graph":
+                ptr[known] = map_file(self.folder / f"{known}.ptr.bin", torch.long)
+            so_far = _of_each(ptr, known, self.meta["graphs"])
+            self._write(f"{own}.ptr.bin", as_bytes(so_far))
+            self.meta["totals"][own] = int(so_far[-1])
+        return known if known == wanted else own
 
     def _total(self, group: str) -> int:
         return int(self.meta["totals"].get(group, 0))
@@ -137,22 +184,26 @@ class PackedWriter:
             file.flush()
             os.fsync(file.fileno())
         self.meta["sizes"][name] = self.meta["sizes"].get(name, 0) + len(content)
+        self.meta["sums"][name] = zlib.crc32(content, self.meta["sums"].get(name, 0))
 
     def _save(self) -> None:
-        write_atomically(self.folder / _META, json.dumps(self.meta, indent=1).encode())
+        write_atomically(self.folder / META, json.dumps(self.meta, indent=1).encode())
 
 
 def open_packed(folder: str | Path) -> PackedGraphs:
     """Map a finished store; what is read of it is what batches take.
+
+    All of it is read once, about a gigabyte a second, to compare checksums: a flipped
+    bit would be another graph.
 
     Raises:
         ValueError: if there is no store, or it is not finished, damaged or of another
             format.
     """
     folder = Path(folder)
-    if not (folder / _META).is_file():
+    if not (folder / META).is_file():
         raise ValueError(f"there are no packed graphs in {str(folder)!r}")
-    meta = _read_meta(folder)
+    meta = read_meta(folder)
     if not meta["complete"]:
         raise ValueError(
             f"{folder} is not finished: run the call that wrote it again to resume"
@@ -160,80 +211,68 @@ def open_packed(folder: str | Path) -> PackedGraphs:
     if not meta["graphs"]:
         raise ValueError(f"{folder} holds no graphs: delete it and write it again")
     for name, size in meta["sizes"].items():
-        found = (folder / name).stat().st_size if (folder / name).is_file() else 0
-        if found != size:
-            raise ValueError(
-                f"{folder / name} has {found} bytes instead of {size}: delete the "
-                "folder and write it again"
-            )
-    fields, dtypes = {}, {}
-    for name, (stored, delivered, *width) in meta["fields"].items():
-        flat = _map(folder / f"{name}.bin", getattr(torch, stored))
-        fields[name] = flat.view(-1, *width)
-        dtypes[name] = getattr(torch, delivered)
-    ptr = {g: _map(folder / f"{g}.ptr.bin", torch.long) for g in meta["totals"]}
-    return PackedGraphs(fields, ptr, dtypes)
-
-
-def _map(path: Path, dtype: torch.dtype) -> Tensor:
-    count = path.stat().st_size // dtype.itemsize
-    if not count:
-        return torch.empty(0, dtype=dtype)
-    return torch.from_file(str(path), shared=False, size=count, dtype=dtype)
-
-
-def _read_meta(folder: Path) -> dict[str, Any]:
-    path = folder / _META
+        check_file(folder / name, size, meta["sums"].get(name))
     try:
-        meta = dict(json.loads(path.read_text(encoding="utf-8")))
-        # A name must not lead out of the folder: of its file the end may be cut off.
-        known = _KEYS <= set(meta) and all(
-            Path(n).name == n for n in dict(meta["sizes"])
-        )
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{path} is damaged ({error}): delete the folder") from error
-    if not known or meta.get("format") != _FORMAT:
+        return _read(folder, meta)
+    except (AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
         raise ValueError(
-            f"{path} is of another format ({meta.get('format')!r} instead of "
-            f"{_FORMAT}): delete the folder"
-        )
-    return meta
+            f"{folder} is damaged ({error}): delete the folder and write it again"
+        ) from error
 
 
-def _check_free(folder: Path) -> None:
-    """Refuse a folder with other files, which could have the same names."""
-    found = sorted(p.name for p in folder.iterdir() if not p.name.startswith("."))
-    if found:
+def check_storable(graphs: PackedGraphs) -> None:
+    """Refuse what a folder cannot hold, by name.
+
+    Raises:
+        ValueError: for graphs of a class of their own, or values other than tensors,
+            numbers and strings.
+    """
+    if graphs.kind is not Data:
         raise ValueError(
-            f"{folder} holds no packed graphs but other files, such as {found[0]!r}: "
-            "give a folder that is empty or new"
+            f"a folder holds graphs of type Data, got {graphs.kind.__name__}: keep "
+            "them in memory with PackedGraphs.of, or turn them into Data in the "
+            "transform"
         )
+    for name, values in graphs.values.items():
+        other = next((type(v).__name__ for v in values if not isinstance(v, str)), None)
+        if other:
+            raise ValueError(
+                f"{name} is a {other}, a folder holds tensors, numbers and strings: "
+                "leave it out, or keep the graphs in memory with PackedGraphs.of"
+            )
+    for name in (*graphs.fields, *graphs.values):
+        if not name.isidentifier():
+            raise ValueError(f"{name!r} cannot be a file's name: give it another")
 
 
-def _check_about(folder: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    other = [name for name in wanted if found.get(name) != wanted[name]]
-    if other:
-        name = other[0]
-        raise ValueError(
-            f"{folder} holds other graphs, with {name}={found.get(name)!r} instead of "
-            f"{wanted[name]!r}: give another folder, or delete this one"
-        )
+def _read(folder: Path, meta: dict[str, Any]) -> PackedGraphs:
+    ptr = {g: map_file(folder / f"{g}.ptr.bin", torch.long) for g in meta["totals"]}
+    fields, columns, values = {}, {}, {}
+    for name, about in meta["fields"].items():
+        dtype = getattr(torch, about["dtype"])
+        column = Column(dtype, about["rows"], about["dim"], about["shift"])
+        flat = map_file(folder / f"{name}.bin", getattr(torch, about["stored"]))
+        rows = meta["graphs"] if about["rows"] == "graph" else ptr[about["rows"]][-1]
+        field = flat.view(int(rows), *about["width"])
+        if about["text"]:
+            values[name] = Texts(field, ptr[column.rows])
+            continue
+        is_known = column.shift in (None, "graph", *ptr)
+        if not is_known or column.dim not in range(field.dim()):
+            raise ValueError(f"of {name} it says {about}")
+        fields[name], columns[name] = field, column
+    graphs = PackedGraphs(fields, ptr, columns, values)
+    if len(graphs) != meta["graphs"]:
+        raise ValueError(f"{len(graphs)} graphs instead of {meta['graphs']}")
+    return graphs
 
 
-def _truncate(path: Path, size: int) -> None:
-    found = path.stat().st_size if path.is_file() else 0
-    if found < size:
-        raise ValueError(
-            f"{path} has {found} bytes instead of {size}: delete the folder and write "
-            "it again"
-        )
-    if found > size:
-        os.truncate(path, size)
+def _without_pointers(about: dict[str, Any]) -> dict[str, Any]:
+    return {key: about[key] for key in about if key not in ("rows", "shift")}
 
 
-def _bytes(values: Tensor) -> bytes:
-    return values.contiguous().numpy().tobytes()
-
-
-def _name(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
+def _of_each(ptr: dict[str, Tensor], name: str | None, many: int) -> Tensor:
+    """Return a pointer of some graphs by the name that a column has for it."""
+    if name is None:
+        return torch.zeros(many + 1, dtype=torch.long)
+    return torch.arange(many + 1) if name == "graph" else ptr[name]

@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader
 from torch_geometric.data import Dataset, OnDiskDataset
 
 from ..utils.progress import ProgressCounter, log_shown
-from .on_disk import PackedWriter, open_packed
+from .on_disk import PackedWriter, check_storable, open_packed
 from .packed_graphs import PackedGraphs
 
 
@@ -43,8 +43,8 @@ def pack_dataset(
         The graphs, mapped from disk.
 
     Raises:
-        ValueError: for an empty data set, graphs that do not pack, or a folder that
-            holds something else.
+        ValueError: for an empty data set, graphs that do not pack or cannot be stored,
+            or a folder that holds something else.
 
     Example:
         >>> import tempfile
@@ -61,6 +61,7 @@ def pack_dataset(
         "slice": zlib.crc32(np.array(dataset.indices()).tobytes()),
         "transform": repr(dataset.transform),
     }
+    check_storable(_read(dataset, [0]))  # before the folder is made
     writer = PackedWriter(folder, about)
     done = int(writer.place.get("done", 0))
     with log_shown(), ProgressCounter("Packing graphs", len(dataset), done) as counter:

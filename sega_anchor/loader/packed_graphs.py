@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils.data import Dataset, Subset
 from torch_geometric.data import Batch, Data
+from typing_extensions import override
 
-from ..utils.scatter import prefix_sum
+from .. import _kernels
 from ._cut import Cut
-
-#: What the rows of a field belong to; of any other field each graph has one row.
-GROUPS = {
-    "x": "node",
-    "tree_x": "node",
-    "edge_index": "edge",
-    "edge_attr": "edge",
-    "edge_weight": "edge",
-    "tree_level": "tree",
-    "tree_parent": "tree",
-}
-
+from ._pack import Column as Column
+from ._pack import pack
 
 _COMPRESSIBLE = {
     torch.int16,
@@ -33,7 +26,7 @@ _COMPRESSIBLE = {
 }
 
 
-class PackedGraphs:
+class PackedGraphs(Dataset[Data]):
     """Graphs as one tensor per field, from which batches are cut.
 
     A batch costs a few copies however many graphs it has, where PyG's collation costs
@@ -43,9 +36,16 @@ class PackedGraphs:
     Args:
         fields: by name, the rows of all graphs one behind the other; ``edge_index`` as
             ``(num_edges, 2)``, numbered within each graph.
-        ptr: for "node", "edge" and perhaps "tree" the first row of each graph, and the
-            end, ``(num_graphs + 1,)``; on the CPU, wherever the fields are.
-        dtypes: what batches get, where it is not what ``fields`` hold.
+        ptr: for "node", "edge" and whatever else the columns name the first row of each
+            graph, and the end, ``(num_graphs + 1,)``; on the CPU, wherever the fields
+            are.
+        columns: how batches are made of each field; default what PyG does with an
+            attribute of its name.
+        values: by name, what each graph has that is no tensor, such as strings.
+        kind: the class of the graphs.
+
+    Raises:
+        ValueError: for pointers that do not fit the fields.
 
     Example:
         >>> pair = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]]))
@@ -59,47 +59,44 @@ class PackedGraphs:
         self,
         fields: Mapping[str, Tensor],
         ptr: Mapping[str, Tensor],
-        dtypes: Mapping[str, torch.dtype] | None = None,
+        columns: Mapping[str, Column] | None = None,
+        values: Mapping[str, Sequence[Any]] | None = None,
+        kind: type[Data] = Data,
     ) -> None:
         self.fields = {name: field.detach() for name, field in fields.items()}
         self.ptr = dict(ptr)
-        kept = {name: field.dtype for name, field in self.fields.items()}
-        self.dtypes = {**kept, **(dtypes or {})}
+        usual = {n: Column.usual(n, field.dtype) for n, field in self.fields.items()}
+        self.columns = {**usual, **(columns or {})}
+        self.values = dict(values or {})
+        self.kind = kind
+        self._check_ptr()
+        # Whose edges nobody has looked at. They are looked at when a graph is first in
+        # a batch: all at once would read a mapped file of any size from end to end.
+        self._unchecked: Tensor | None = torch.ones(len(self), dtype=torch.bool)
 
     @classmethod
     def of(cls, graphs: Sequence[Data]) -> PackedGraphs:
-        """Pack graphs; all attributes that are tensors come along.
+        """Pack graphs; batches have all their attributes, as PyG would collate them.
 
         Raises:
             ValueError: without graphs, or for the first graph whose attributes, their
-                types or widths differ from those of graph 0, whose rows are not those
-                of its nodes or edges, or which PyG would renumber in a batch.
+                types or widths differ from those of graph 0, whose edges name nodes
+                that it does not have, or with what does not pack: sparse or nested
+                tensors, dictionaries, numbers that PyG's ``__inc__`` would not keep
+                whole, graphs of several node types.
         """
         if not len(graphs):
             raise ValueError("there are no graphs to pack")
         listed = list(graphs)
-        first = _rows(listed[0])
-        columns: dict[str, list[Tensor]] = {name: [] for name in first}
-        sizes: dict[str, list[int]] = {"node": [], "edge": []}
-        if "tree_level" in first:
-            sizes["tree"] = []
-        for i, data in enumerate(listed):
-            rows = first if i == 0 else _rows(data)
-            _check_alike(i, rows, first)
-            _check_rows(i, data, rows)
-            for name, values in rows.items():
-                columns[name].append(values)
-            sizes["node"].append(int(data.num_nodes or 0))
-            sizes["edge"].append(len(rows["edge_index"]))
-            if "tree" in sizes:
-                sizes["tree"].append(len(rows["tree_level"]))
-        fields = {name: torch.cat(values) for name, values in columns.items()}
-        return cls(fields, {k: prefix_sum(torch.tensor(v)) for k, v in sizes.items()})
+        packed = cls(*pack(listed), kind=type(listed[0]))
+        packed._check_edges(torch.arange(len(packed)))
+        return packed
 
     def __len__(self) -> int:
         """Return the number of graphs."""
         return len(self.ptr["node"]) - 1
 
+    @override
     def __getitem__(self, i: int) -> Data:
         """Return one graph."""
         if not -len(self) <= i < len(self):
@@ -107,6 +104,10 @@ class PackedGraphs:
         batch = self.batch([i % len(self)])
         data: Data = batch.get_example(0)
         return data
+
+    def __getitems__(self, index: list[int]) -> Subset[Data]:
+        """Return some graphs, for loaders; see :func:`batch_of`."""
+        return Subset(self, index)
 
     @property
     def sizes(self) -> Tensor:
@@ -125,8 +126,9 @@ class PackedGraphs:
 
     def to(self, device: str | torch.device) -> PackedGraphs:
         """Return the graphs on another device, batches included."""
-        fields = {name: field.to(device) for name, field in self.fields.items()}
-        return PackedGraphs(fields, self.ptr, self.dtypes)
+        if torch.device(device).type != "cpu" and self.device.type == "cpu":
+            self._check_edges(torch.arange(len(self)))
+        return self._with({name: f.to(device) for name, f in self.fields.items()})
 
     def compact(self) -> PackedGraphs:
         """Return the same graphs in the smallest types that hold their values.
@@ -134,8 +136,7 @@ class PackedGraphs:
         One-hot features take a quarter, edges a quarter to an eighth; batches are the
         same.
         """
-        fields = {name: _smallest(field) for name, field in self.fields.items()}
-        return PackedGraphs(fields, self.ptr, self.dtypes)
+        return self._with({name: _smallest(f) for name, f in self.fields.items()})
 
     def with_labels(self, y: Tensor) -> PackedGraphs:
         """Return the graphs with one row of ``y`` for each.
@@ -145,8 +146,15 @@ class PackedGraphs:
         """
         if len(y) != len(self):
             raise ValueError(f"there are {len(self)} graphs, got {len(y)} labels")
-        fields = {**self.fields, "y": y.to(self.device)}
-        return PackedGraphs(fields, self.ptr, {**self.dtypes, "y": y.dtype})
+        labelled = self._with({**self.fields, "y": y.to(self.device)})
+        labelled.columns["y"] = Column.usual("y", y.dtype)
+        labelled.values.pop("y", None)
+        return labelled
+
+    def _with(self, fields: dict[str, Tensor]) -> PackedGraphs:
+        found = PackedGraphs(fields, self.ptr, self.columns, self.values, self.kind)
+        found._unchecked = self._unchecked
+        return found
 
     def batch(self, index: Tensor | Sequence[int]) -> Batch:
         """Return the batch of some graphs, equal to PyG's collation of them.
@@ -158,30 +166,78 @@ class PackedGraphs:
             IndexError: for what is no list of such numbers, such as a mask.
         """
         index = self._numbers(index)
-        cuts = {}
+        cuts = {"graph": Cut(index, torch.ones_like(index), self.device)}
         for group, ptr in self.ptr.items():
             begin = ptr[index]
             cuts[group] = Cut(begin, ptr[index + 1] - begin, self.device)
-        one_each = Cut(index, torch.ones_like(index), self.device)
-        batch, slices, shifts = Batch(), {}, {}
-        nodes, first = cuts["node"], torch.zeros_like(index)
+        nodes, unshifted = cuts["node"], torch.zeros_like(index)
+        batch, slices = Batch(_base_cls=self.kind), {}
+        shifts: dict[str, Tensor | None] = {}
         for name, field in self.fields.items():
-            cut = cuts.get(GROUPS.get(name, ""), one_each)
+            if name == "num_nodes":  # PyG adds these up
+                batch.num_nodes = nodes.total
+                batch._store._num_nodes = nodes.size.tolist()
+                continue
+            column = self.columns[name]
+            cut = cuts[column.rows]
+            shift = cuts[column.shift].ptr[:-1] if column.shift else unshifted
+            slices[name], shifts[name] = cut.ptr, shift
             if name == "edge_index":
-                batch[name] = cut.edges(field, self.dtypes[name], nodes.ptr[:-1])
-            else:
-                batch[name] = cut.rows(field, self.dtypes[name])
-            slices[name] = cut.ptr
-            shifts[name] = nodes.ptr[:-1] if name == "edge_index" else first
-        if "x" not in self.fields:
-            batch.num_nodes = nodes.total
-            batch._store._num_nodes = nodes.size.tolist()
+                self._check_edges(index)
+                batch[name] = cut.edges(field, column.dtype, shift)
+                continue
+            rows = cut.rows(field, column.dtype)
+            if column.shift is not None:
+                rows += cut.column(shift, rows)
+            batch[name] = rows.movedim(0, column.dim).contiguous()
+        for name, values in self.values.items():
+            batch[name] = [values[i] for i in index.tolist()]
+            slices[name], shifts[name] = cuts["graph"].ptr, None
         batch.batch = nodes.graphs()
         batch.ptr = nodes.ptr.to(self.device, non_blocking=True)
         # What PyG needs to take a batch apart again, and to know its size.
         batch._num_graphs = len(index)
         batch._slice_dict, batch._inc_dict = slices, shifts
         return batch
+
+    def _check_edges(self, index: Tensor) -> None:
+        """Refuse edges that name nodes of other graphs, which no kernel looks at."""
+        if self._unchecked is None:
+            return
+        index = index[self._unchecked[index]]
+        edges, nodes = self.ptr["edge"], self.sizes[index]
+        wrong = _kernels.find_bad_edge(
+            self.fields["edge_index"].cpu().numpy(),
+            edges[index].numpy(),
+            (edges[index + 1] - edges[index]).numpy(),
+            nodes.numpy(),
+        )
+        if wrong >= 0:
+            raise ValueError(
+                f"edge_index of graph {int(index[wrong])} names a node outside its "
+                f"graph, which has {int(nodes[wrong])}: number the nodes of each graph "
+                "from 0; if the graphs come from a packed folder it is damaged: delete "
+                "it and write it again"
+            )
+        self._unchecked[index] = False
+        if not self._unchecked.any():
+            self._unchecked = None
+
+    def _check_ptr(self) -> None:
+        """Refuse pointers that lead out of the fields, which no kernel looks at."""
+        many = len(self)
+        for group, ptr in self.ptr.items():
+            wrong = ptr.shape != (many + 1,) or ptr.dtype != torch.long or ptr[0] != 0
+            if wrong or bool((ptr.diff() < 0).any()):
+                raise ValueError(
+                    f"ptr[{group!r}] must ascend from 0, one entry for each graph and "
+                    "one for the end"
+                )
+        for name, field in self.fields.items():
+            group = self.columns[name].rows
+            rows = many if group == "graph" else int(self.ptr[group][-1])
+            if len(field) != rows:
+                raise ValueError(f"{name} has {len(field)} rows, ptr says {rows}")
 
     def _numbers(self, index: Tensor | Sequence[int]) -> Tensor:
         if not len(index):
@@ -199,60 +255,6 @@ class PackedGraphs:
         return index.to("cpu", torch.long)
 
 
-def _rows(data: Data) -> dict[str, Tensor]:
-    """Return the tensors of a graph with their rows first."""
-    shape = None if data.edge_index is None else tuple(data.edge_index.shape)
-    if shape is None or len(shape) != 2 or shape[0] != 2:
-        raise ValueError(
-            f"edge_index must have shape (2, num_edges), got {shape}; without edges, "
-            "give (2, 0)"
-        )
-    found = {k: v for k, v in data.to_dict().items() if isinstance(v, Tensor)}
-    found["edge_index"] = found["edge_index"].t()
-    return {k: v.view(1) if v.dim() == 0 else v for k, v in found.items()}
-
-
-def _check_alike(i: int, rows: dict[str, Tensor], first: dict[str, Tensor]) -> None:
-    if rows.keys() != first.keys():
-        differing = sorted(rows.keys() ^ first.keys())
-        raise ValueError(
-            f"graph {i} and graph 0 differ in their attributes {differing}: give all "
-            "graphs the same"
-        )
-    for name, values in rows.items():
-        wanted = first[name]
-        if values.dtype != wanted.dtype or values.shape[1:] != wanted.shape[1:]:
-            raise ValueError(
-                f"{name} of graph {i} is {values.dtype} {tuple(values.shape)}, of "
-                f"graph 0 {wanted.dtype} {tuple(wanted.shape)}: rows must be alike"
-            )
-
-
-def _check_rows(i: int, data: Data, rows: dict[str, Tensor]) -> None:
-    """Refuse graphs whose batches would silently be wrong."""
-    wanted = {"node": data.num_nodes, "edge": len(rows["edge_index"])}
-    if "tree_level" in rows:
-        wanted["tree"] = len(rows["tree_level"])
-    for name, values in rows.items():
-        group = GROUPS.get(name)
-        if group is None and len(values) != 1:
-            raise ValueError(
-                f"{name} of graph {i} has {len(values)} rows: what belongs to the "
-                "whole graph needs exactly one"
-            )
-        if group is not None and len(values) != wanted.get(group):
-            raise ValueError(
-                f"{name} of graph {i} has {len(values)} rows, its graph has "
-                f"{wanted.get(group, 'no tree_level')} ({group}): give one row for each"
-            )
-        if name not in GROUPS and bool(data.__inc__(name, values)):
-            raise ValueError(
-                f"{name} of graph {i} would be renumbered by PyG in a batch, which "
-                "is done here for edge_index alone: give it a name without 'index', "
-                "'batch' or 'face'"
-            )
-
-
 def _smallest(field: Tensor) -> Tensor:
     """Return the values in the smallest type that holds them exactly."""
     if not field.numel() or field.dtype not in _COMPRESSIBLE:
@@ -268,3 +270,9 @@ def _smallest(field: Tensor) -> Tensor:
             if not field.is_floating_point() or bool((field == field.to(dtype)).all()):
                 return field.to(dtype)
     return field
+
+
+def batch_of(chosen: Any) -> Batch:
+    """Return the batch of what ``PackedGraphs.__getitems__`` gives to a loader."""
+    graphs: PackedGraphs = chosen.dataset
+    return graphs.batch(chosen.indices)

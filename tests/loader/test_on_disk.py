@@ -17,6 +17,7 @@ from sega_anchor.datasets.molecules.pack_smiles import pack_smiles
 from sega_anchor.datasets.molecules.smiles import molecule_graph
 from sega_anchor.loader.on_disk import PackedWriter, open_packed
 from sega_anchor.loader.packed_graphs import PackedGraphs
+from tests.helpers.stores import store
 
 # The package's name of this is the function.
 smiles_store = importlib.import_module("sega_anchor.datasets.molecules.pack_smiles")
@@ -121,17 +122,6 @@ def test_what_cannot_be_packed_is_refused(tmp_path: Path) -> None:
         pack_smiles(good, tmp_path / "out", height=4)
     with pytest.raises(ValueError, match="holds other graphs, with sha256"):
         pack_smiles(write(tmp_path / "d.csv", GOOD[:2]), tmp_path / "out", height=2)
-
-
-def store(folder: Path) -> list[Data]:
-    edge_index = torch.tensor([[0, 1], [1, 0]])
-    graphs = [Data(x=torch.rand(n, 2), edge_index=edge_index) for n in (2, 3)]
-    graphs.append(Data(x=torch.rand(1, 2), edge_index=edge_index[:, :0]))
-    writer = PackedWriter(folder, {})
-    for graph in graphs:
-        writer.append(PackedGraphs.of([graph]))
-    writer.finish()
-    return graphs
 
 
 def test_a_damaged_store_is_refused(tmp_path: Path) -> None:

@@ -166,8 +166,6 @@ def test_narrow_edge_indices_stay_narrow() -> None:
         ("edge_attr", torch.ones(3), r"edge_attr of graph 0 has 3 rows.* 1 \(edge\)"),
         ("tree_x", torch.ones(3, 1), r"tree_x of graph 0 has 3 rows.* 2 \(node\)"),
         ("tree_parent", torch.ones(3), "tree_parent of graph 0 .* no tree_level"),
-        ("root_index", torch.tensor([1]), "root_index of graph 0 would be renumbered"),
-        ("my_batch", torch.tensor([1]), "my_batch of graph 0 would be renumbered"),
     ],
 )
 def test_rows_that_would_go_to_other_graphs_are_refused(
@@ -190,6 +188,29 @@ def test_what_is_no_list_of_graphs_is_refused(index: list[int]) -> None:
     assert packed.batch([]).num_nodes == 0
 
 
+@pytest.mark.parametrize(
+    "ptr",
+    [
+        [0, 5, 3],
+        [0, -1, 3],
+        [1, 2, 3],
+        [0, 2, 4],
+        [0, 2, 2**62],
+        [0, 3],
+        [0.0, 2.0, 3.0],
+    ],
+)
+@pytest.mark.parametrize("group", ["node", "edge"])
+def test_pointers_out_of_the_fields_are_refused(group: str, ptr: list[int]) -> None:
+    fields = {"x": torch.ones(3, 1), "edge_index": torch.zeros(3, 2).long()}
+    good = {"node": torch.tensor([0, 2, 3]), "edge": torch.tensor([0, 2, 3])}
+    PackedGraphs(fields, good).batch([0, 1])
+    with pytest.raises(
+        ValueError, match=r"ptr\['(node|edge)'\] must asc|rows, ptr says"
+    ):
+        PackedGraphs(fields, {**good, group: torch.tensor(ptr)})
+
+
 def test_graphs_that_differ_are_refused() -> None:
     edge_index = torch.tensor([[0], [1]])
     plain = Data(x=torch.ones(2, 1), edge_index=edge_index)
@@ -201,8 +222,5 @@ def test_graphs_that_differ_are_refused() -> None:
         PackedGraphs.of([plain, wide])
     with pytest.raises(ValueError, match=r"graph 1 .* differ in .* \['y'\]"):
         PackedGraphs.of([plain, more])
-    more.y = torch.ones(2)
-    with pytest.raises(ValueError, match="y of graph 0 has 2 rows"):
-        PackedGraphs.of([more])
     with pytest.raises(IndexError, match="there are 1 graphs"):
         PackedGraphs.of([plain])[1]

@@ -8,7 +8,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch.utils.data import SubsetRandomSampler, WeightedRandomSampler
+from torch.utils.data import (
+    DistributedSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
 from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GIN, global_add_pool
@@ -163,11 +167,58 @@ def test_shards_are_neighbours() -> None:
             "too few graphs for 2",
         ),
         ({"sampler": [1], "shuffle": True}, "either a sampler or shuffle=True, not bo"),
+        ({"batch_size": None}, "batch_size must be at least 1, got None"),
+        ({"num_workers": 2}, "num_workers=2 has nothing to do here.*DataLoader"),
+        ({"collate_fn": list}, "collate_fn=.* has nothing to do here"),
+        ({"follow_batch": ["x"]}, r"follow_batch=\['x'\] has nothing to do here"),
+        (
+            {
+                "batch_size": 4,
+                "world_size": 2,
+                "sampler": DistributedSampler(GRAPHS, 2, 0),
+            },
+            "a DistributedSampler shares out the graphs: leave out world_size=2",
+        ),
     ],
 )
 def test_bad_arguments_are_refused(how: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         PackedLoader(GRAPHS, **how)
+
+
+def test_it_is_a_loader_of_torch() -> None:
+    loader = PackedLoader(GRAPHS, 5, num_workers=0, pin_memory=False)
+    assert isinstance(loader, torch.utils.data.DataLoader)
+    assert len(loader.dataset) == 23
+    assert numbers(loader.__class__.__base__.__iter__(loader)) == numbers(loader)
+    with pytest.raises(TypeError, match="no argument 'batchsize'"):
+        PackedLoader(GRAPHS, batchsize=2)
+
+
+@pytest.mark.parametrize("batch_size", [4, 23, 50])
+def test_a_last_batch_is_dropped_as_pyg_drops_it(batch_size: int) -> None:
+    how = {"batch_size": batch_size, "drop_last": True, "shuffle": True}
+    ours = PackedLoader(PACKED, generator=seeded(), **how)
+    theirs = DataLoader(GRAPHS, generator=seeded(), **how)
+    for _ in range(2):
+        assert numbers(ours) == numbers(theirs)
+    assert len(ours) == len(theirs)
+
+
+def test_batches_are_taken_from_a_batch_sampler() -> None:
+    batches = [[3, 1], [0], [5, 5, 5]]
+    assert numbers(PackedLoader(PACKED, batch_sampler=batches)) == batches
+
+
+def test_a_distributed_sampler_is_taken_as_torch_takes_it() -> None:
+    for rank in range(3):
+        found = []
+        for kind, data in ((PackedLoader, PACKED), (DataLoader, GRAPHS)):
+            sampler = DistributedSampler(data, 3, rank, seed=4)
+            loader = kind(data, batch_size=3, sampler=sampler)
+            sampler.set_epoch(2)
+            found.append((numbers(loader), len(loader)))
+        assert found[0] == found[1]
 
 
 def test_graphs_that_do_not_pack_are_refused() -> None:
@@ -235,9 +286,29 @@ def test_a_short_last_batch_joins_the_one_before() -> None:
         PackedLoader(PACKED, 1, min_batch_size=2)
 
 
-def test_an_order_that_cannot_be_found_again_is_not_kept() -> None:
-    with pytest.raises(ValueError, match=r"pass generator=torch\.Generator"):
-        PackedLoader(PACKED, 4, shuffle=True).state_dict()
+@pytest.mark.parametrize("done", [1, 3, 6])
+def test_orders_of_torch_s_own_generator_are_found_again(done: int) -> None:
+    torch.manual_seed(5)
+    expected = numbers(PackedLoader(PACKED, 4, shuffle=True))
+    torch.manual_seed(5)
+    stopped = PackedLoader(PACKED, 4, shuffle=True)
+    for _ in islice(stopped, done):
+        state = copy.deepcopy(stopped.state_dict())
+    resumed = PackedLoader(PACKED, 4, shuffle=True)
+    resumed.load_state_dict(state)
+    torch.manual_seed(6)
+    before = torch.get_rng_state()
+    assert numbers(resumed) == expected[done:]
+    assert torch.equal(torch.get_rng_state(), before)
+    assert len(numbers(resumed)) == 6
+
+
+def test_a_state_between_epochs_begins_the_next() -> None:
+    loader = PackedLoader(PACKED, 4, shuffle=True)
+    list(loader)
+    after = PackedLoader(PACKED, 4, shuffle=True)
+    after.load_state_dict(loader.state_dict())
+    assert len(numbers(after)) == 6
 
 
 def test_resuming_draws_nothing_from_the_generator_of_torch() -> None:

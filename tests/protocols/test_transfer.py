@@ -13,6 +13,8 @@ from torch_geometric.data import Data
 from sega_anchor.backbones import MoleculeGIN
 from sega_anchor.protocols import transfer
 from sega_anchor.protocols.transfer import _finetune, _pretrain
+from sega_anchor.protocols.transfer._config import PretrainConfig
+from sega_anchor.protocols.transfer._data import unlabelled_graphs
 from sega_anchor.training.contrast import Contrast
 from tests.helpers.proteins import write_proteins
 
@@ -324,3 +326,14 @@ def test_files_that_cannot_be_used_are_refused(
     lonely.write_text("smiles,rare\n" + "\n".join(rows) + "\n")
     with pytest.raises(ValueError, match=r"no task of .* has positives and negatives"):
         transfer.finetune(lonely, **SMALL, **FINETUNE)
+
+
+def test_graphs_packed_in_a_format_of_before_are_packed_again(
+    smiles_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = PretrainConfig(root=str(tmp_path), height=2, jobs=1)
+    for number in (1000, 1001):
+        for module in ("_files", "on_disk"):
+            monkeypatch.setattr(f"sega_anchor.loader.{module}.FORMAT", number)
+        graphs = unlabelled_graphs(smiles_file, config)
+    assert len(graphs) == 64

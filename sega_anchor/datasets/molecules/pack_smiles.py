@@ -19,7 +19,7 @@ from joblib import cpu_count
 from joblib.externals.loky import get_reusable_executor
 
 from ...loader.on_disk import PackedWriter, open_packed
-from ...loader.packed_graphs import PackedGraphs
+from ...loader.packed_graphs import Column, PackedGraphs
 from ...trees.build import BUILDER_VERSION, TreeMethod, build_arrays, check_build
 from ...trees.fingerprint import fingerprint
 from ...trees.levels import parent_offsets
@@ -34,7 +34,6 @@ CHUNK = 10_000
 _AHEAD = 3  # chunks queued for each process; bounds the memory
 _HIGHEST = 255  # tree_level is stored as uint8
 _SKIPPED = "skipped.csv"
-_LONG = ("x", "edge_index", "edge_attr", "tree_level", "tree_parent")
 
 Skipped = list[tuple[int, str]]
 _Packed = tuple[int, PackedGraphs | None, Skipped]
@@ -201,7 +200,7 @@ def _pack(found: list[MoleculeArrays], height: int, method: TreeMethod) -> Packe
             "edge": edge_ptr,
             "tree": torch.from_numpy(tree_ptr),
         },
-        dict.fromkeys(_LONG, torch.long),
+        {name: Column.usual(name, torch.long) for name in fields},
     )
 
 

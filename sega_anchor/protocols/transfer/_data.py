@@ -15,7 +15,7 @@ from ...datasets import (
     species_split,
 )
 from ...datasets._files import data_root
-from ...loader import PackedGraphs
+from ...loader import PackedGraphs, on_disk
 from ...trees import AddCodingTree
 from ...utils import file_digest
 from ..prepare import checksum
@@ -107,7 +107,8 @@ def _labelled(
 
 
 def _packed_folder(path: Path, config: PretrainConfig) -> Path:
-    """Return a folder that no other file and no other trees ever get."""
+    """Return a folder that no other file, trees or format ever get."""
     stem = path.name.split(".")[0]
-    name = f"{stem}-{file_digest(path)[:12]}-{config.tree}{config.height}"
+    trees = f"{config.tree}{config.height}-v{on_disk.FORMAT}"
+    name = f"{stem}-{file_digest(path)[:12]}-{trees}"
     return data_root(config.root) / "packed" / name
