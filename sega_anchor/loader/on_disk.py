@@ -190,6 +190,19 @@ class PackedWriter:
         write_atomically(self.folder / META, json.dumps(self.meta, indent=1).encode())
 
 
+def is_finished(folder: str | Path, about: dict[str, Any]) -> bool:
+    """Return whether a folder holds the whole store of a description.
+
+    Raises:
+        ValueError: if it holds the store of another one, or a damaged one.
+    """
+    if not (Path(folder) / META).exists():
+        return False
+    meta = read_meta(Path(folder))
+    check_about(Path(folder), meta["about"], about)
+    return bool(meta["complete"])
+
+
 def open_packed(folder: str | Path) -> PackedGraphs:
     """Map a finished store; what is read of it is what batches take.
 

@@ -10,8 +10,11 @@ import numpy as np
 from torch.utils.data import DataLoader
 from torch_geometric.data import Dataset, OnDiskDataset
 
+from ..utils.files import check_writable
+from ..utils.locks import one_at_a_time
 from ..utils.progress import ProgressCounter, log_shown
-from .on_disk import PackedWriter, check_storable, open_packed
+from ._files import META
+from .on_disk import PackedWriter, check_storable, is_finished, open_packed
 from .packed_graphs import PackedGraphs
 
 
@@ -61,10 +64,20 @@ def pack_dataset(
         "slice": zlib.crc32(np.array(dataset.indices()).tobytes()),
         "transform": repr(dataset.transform),
     }
-    check_storable(_read(dataset, [0]))  # before the folder is made
-    writer = PackedWriter(folder, about)
+    if not is_finished(folder, about):
+        check_storable(_read(dataset, [0]))  # before the folder is made
+        check_writable(folder)
+        with one_at_a_time(Path(folder) / META), log_shown():
+            _pack(dataset, PackedWriter(folder, about), workers, chunk)
+    return open_packed(folder)
+
+
+def _pack(
+    dataset: Dataset | OnDiskDataset, writer: PackedWriter, workers: int, chunk: int
+) -> None:
+    """Pack the graphs that are left, unless another process has done so meanwhile."""
     done = int(writer.place.get("done", 0))
-    with log_shown(), ProgressCounter("Packing graphs", len(dataset), done) as counter:
+    with ProgressCounter("Packing graphs", len(dataset), done) as counter:
         # PyG's loader takes a slice of an OnDiskDataset for the whole.
         numbers: Any = range(done, len(dataset))
         read = partial(_read, dataset)
@@ -73,7 +86,6 @@ def pack_dataset(
             writer.append(packed, done=done)
             counter.update(len(packed))
     writer.finish()
-    return open_packed(folder)
 
 
 def _read(dataset: Dataset | OnDiskDataset, numbers: Sequence[int]) -> PackedGraphs:

@@ -1,5 +1,8 @@
 """Data sets on disk: packed by worker processes, and through PyG's own loader."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +14,9 @@ from torch_geometric.loader import DataLoader
 from sega_anchor import AddCodingTree, AnchorView
 from sega_anchor.datasets import SyntheticCommunities
 from sega_anchor.loader import PackedLoader, pack_dataset
-from sega_anchor.loader.on_disk import PackedWriter
+from sega_anchor.loader.on_disk import PackedWriter, open_packed
 from tests.helpers.graphs import assert_same
+from tests.helpers.paths import ROOT
 
 TREE = AddCodingTree(height=2)
 
@@ -100,3 +104,25 @@ def test_pyg_s_own_loader_with_workers_trains_on_it(dataset) -> None:
         for batch in DataLoader(dataset, 20, shuffle=True, num_workers=2)
     ]
     assert len(losses) == 3 and all(loss.isfinite() for loss in losses)
+
+
+AT_ONCE = """
+from sega_anchor import AddCodingTree
+from sega_anchor.datasets import SyntheticCommunities
+from sega_anchor.loader import pack_dataset
+
+dataset = SyntheticCommunities(num_graphs=60)
+dataset.transform = AddCodingTree(height=2)
+print(len(pack_dataset(dataset, "packed", chunk=5)))
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_in_one_folder(tmp_path: Path) -> None:
+    here = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    command = [sys.executable, "-c", AT_ONCE]
+    runs = [subprocess.Popen(command, stdout=-1, **here) for _ in range(3)]
+    assert [run.communicate(timeout=120)[0].split() for run in runs] == [[b"60"]] * 3
+    packed = open_packed(tmp_path / "packed")
+    for graph, again in zip(SyntheticCommunities(num_graphs=60), packed, strict=True):
+        assert torch.equal(graph.edge_index, again.edge_index)

@@ -132,7 +132,7 @@ def undisturbed(job: Job, folder: Path, inputs: Path) -> Whole:
 
 def files(home: Path) -> Content:
     """Return what each file holds."""
-    found = (p for p in home.rglob("*") if p.is_file())
+    found = (p for p in home.rglob("*") if p.is_file() and p.parent.name != ".locks")
     return {str(p.relative_to(home)): read(p) for p in found}
 
 

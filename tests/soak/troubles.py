@@ -61,10 +61,11 @@ def rotten(trial: Trial) -> None:
         run.send(9, trial.moment(), group=True)
     trial.end(run, (0, -9))
     trial.is_rotten = True
-    # Raw text files have no checksums: a wrong digit is a digit.
-    found = [p for p in trial.home.rglob("*") if p.is_file() and p.parent.name != "raw"]
-    number = min(len(found), trial.chance.randint(1, 2))
-    for path in trial.chance.sample(sorted(found), number):
+    # Raw text files have no checksums, a wrong digit is a digit; locks have no content.
+    spared = {"raw", ".locks"}
+    found = (p for p in trial.home.rglob("*") if p.is_file())
+    among = sorted(p for p in found if p.parent.name not in spared)
+    for path in trial.chance.sample(among, min(len(among), trial.chance.randint(1, 2))):
         damage(path, trial.chance)
     if trial.end(trial.begin()) == 2:  # refused in one line: begin anew
         shutil.rmtree(trial.home)

@@ -14,17 +14,18 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from filelock import FileLock
 from joblib import cpu_count
 from joblib.externals.loky import get_reusable_executor
 
-from ...loader.on_disk import PackedWriter, open_packed
+from ...loader._files import META
+from ...loader.on_disk import PackedWriter, is_finished, open_packed
 from ...loader.packed_graphs import Column, PackedGraphs
 from ...trees.build import BUILDER_VERSION, TreeMethod, build_arrays, check_build
 from ...trees.fingerprint import fingerprint
 from ...trees.levels import parent_offsets
 from ...utils.checks import check_at_least
 from ...utils.files import check_writable, file_digest
+from ...utils.locks import one_at_a_time
 from ...utils.progress import ProgressCounter, log_shown
 from ...utils.scatter import prefix_sum
 from .smiles import MoleculeArrays, iterate_smiles, parse_smiles
@@ -81,15 +82,15 @@ def pack_smiles(
         "builder": BUILDER_VERSION,
     }
     rows = iterate_smiles(path)  # fails for a file without the column
-    check_writable(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / ".lock"), log_shown():
-        writer = PackedWriter(folder, about)
-        if not writer.is_complete:
-            _write(writer, rows, height, method, jobs or cpu_count())
-            _check_any(folder, writer)
-            writer.finish()
-            _warn_of_skipped(folder, writer)
+    if not is_finished(folder, about):
+        check_writable(folder)
+        with one_at_a_time(folder / META), log_shown():
+            writer = PackedWriter(folder, about)
+            if not writer.is_complete:  # by another process meanwhile
+                _write(writer, rows, height, method, jobs or cpu_count())
+                _check_any(folder, writer)
+                writer.finish()
+                _warn_of_skipped(folder, writer)
     return open_packed(folder)
 
 
