@@ -99,7 +99,7 @@ class Record:
         if self.path is None:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(self.path.with_name(".lock")):
+        with FileLock(self.path.with_name(f".{self.path.name}.lock")):
             self._read(self.path)
             content = {
                 "config": self.config,
