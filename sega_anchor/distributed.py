@@ -39,6 +39,9 @@ def process_group(device: str = "cpu") -> Iterator[str]:
     Yields:
         The device of this rank, such as "cuda:1".
 
+    Raises:
+        ConnectionError: if another process ends amid the work; start all of them again.
+
     Example:
         >>> with process_group() as device:
         ...     device, rank(), world_size()
@@ -54,6 +57,13 @@ def process_group(device: str = "cpu") -> Iterator[str]:
         distributed.init_process_group(backend, timeout=_PATIENCE)
     try:
         yield device
+    except RuntimeError as error:
+        if isinstance(error, distributed.DistError) or "gloo/transport" in str(error):
+            raise ConnectionError(
+                f"rank {distributed.get_rank()} has lost another process, whose own "
+                "message says why: start all of them again to go on"
+            ) from error
+        raise
     finally:
         if launched and not joined:
             distributed.destroy_process_group()

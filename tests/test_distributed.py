@@ -2,8 +2,10 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -98,3 +100,43 @@ def test_the_example_trains_on_two_processes(folder: Path) -> None:
     losses = [float(line.rsplit(" ")[-1]) for line in out.splitlines()]
     assert out.count("2 ranks") == len(losses) == 5
     assert losses[-1] < losses[0]
+
+
+# What torchrun starts, without torchrun, which would end the others itself.
+FOREVER = """
+import sys
+from sega_anchor.cli import main
+from sega_anchor.training import state
+
+state.EVERY = 0.0
+sys.exit(main("run graphcl synthetic --epochs 100000 --evaluate_at [100000]".split()))
+"""
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_process_that_is_killed_ends_the_others(tmp_path: Path, lost: int) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    place = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    here = {**os.environ, **place, "PYTHONPATH": str(ROOT), "TORCHELASTIC_RUN_ID": "x"}
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", FOREVER],
+            cwd=tmp_path,
+            env={**here, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    until = time.monotonic() + 120
+    while not list(tmp_path.glob("results/*.state")):
+        assert time.monotonic() < until and ranks[0].poll() is None
+        time.sleep(0.1)
+    ranks[lost].kill()
+    ranks[lost].communicate()
+    _, said = ranks[1 - lost].communicate(timeout=60)
+    assert ranks[1 - lost].returncode == 2
+    assert f"sega-anchor: rank {1 - lost} has lost another process" in said
+    assert "Traceback" not in said

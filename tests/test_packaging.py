@@ -5,7 +5,7 @@ import zipfile
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
-from sega_anchor.cli._run import METHODS
+from sega_anchor.cli._methods import BUILT_IN as METHODS
 from tests.helpers.paths import ROOT
 
 TAKEN = set(  # modules of the package that shares the name "adapters"

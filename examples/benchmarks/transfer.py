@@ -49,7 +49,7 @@ def main() -> None:
             transfer.pretrain(
                 source,
                 place,
-                method=method,
+                pretraining=method,
                 epochs=given.pretrain_epochs,
                 device=given.device,
                 packed=str(folder / f"packed{given.molecules}"),

@@ -1,14 +1,18 @@
 """The command line: ``sega-anchor run`` and the other commands, a module each."""
 
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextlib import nullcontext, redirect_stdout
+from functools import partial
+from typing import Any, TextIO
 
 from jsonargparse import ArgumentParser, Namespace
 
 from .. import __version__
 from . import _compare, _run, _tree, _tuning, _warmup
+from ._parser import Parser, add_common, add_profile, spell
 
 # What only one command needs is imported where it runs, so that the others start soon.
 
@@ -28,60 +32,91 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     shared = "TORCHELASTIC_RUN_ID" in os.environ  # started by torchrun
+    aside = sys.stderr
     if shared and os.environ["RANK"] != "0":  # rank 0 prints for all
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")
+        aside = sys.stdout = open(os.devnull, "w", encoding="utf-8")
     try:
+        words = spell(words)
         chosen = _parser(words).parse_args(words)
-        work = _COMMANDS[chosen.subcommand][2]
-        _measured(work, chosen[chosen.subcommand], "--profile" in words)
+        work = partial(_COMMANDS[chosen.subcommand][2], chosen[chosen.subcommand])
+        given = chosen[chosen.subcommand]
+        if chosen.subcommand == "run":
+            given = given[given.method]
+        _perform(work, given.get("json", False), given.get("profile", False), aside)
         sys.stdout.flush()
     except (ValueError, ImportError) as error:  # the latter: an extra is missing
         print(f"sega-anchor: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # the reader, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
+    except OSError as error:  # such as a disk that is full by now
+        print(f"sega-anchor: {error}; what was finished is kept", file=sys.stderr)
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _drop_output()
+        return 2
     except KeyboardInterrupt:
         print("sega-anchor: interrupted; finished work is kept", file=sys.stderr)
         return 130
     return 0
 
 
-def _measured(work: Callable[[Any], None], chosen: Any, profiled: bool) -> None:
+def _drop_output() -> None:
+    """Send what is not written yet nowhere; Python would try it again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _perform(
+    work: Callable[[], dict[str, Any]], as_json: bool, profiled: bool, aside: TextIO
+) -> None:
+    """Run a command; if it is to print JSON, all else goes aside."""
+    with redirect_stdout(aside) if as_json else nullcontext():
+        result = _measured(work) if profiled else work()
+    if as_json:
+        print(json.dumps(result, ensure_ascii=False))
+
+
+def _measured(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Run a command; then, or when it is interrupted, say where its time went."""
-    if not profiled:
-        return work(chosen)
     from ..profile import Profile
 
     profile = Profile()
     try:
         with profile:
-            work(chosen)
+            return work()
     finally:
         print(f"\nWhere the time went:\n\n{profile}")
 
 
 def _parser(words: Sequence[str]) -> ArgumentParser:
     """Return the parser; only the commands among the words get their arguments."""
-    parser = ArgumentParser(
+    parser = Parser(
         prog="sega-anchor",
         description="Anchor views for graph contrastive learning, and coding trees.",
         version=__version__,
     )
     commands = parser.add_subcommands()
     for name, (description, add_arguments, _) in _COMMANDS.items():
-        one = ArgumentParser(description=description)
+        one = Parser(description=description)
         commands.add_subcommand(name, one, help=description.split(". ")[0])
         if name in words:
             add_arguments(one)
-            if name not in ("run", "tree"):  # each method of run has it
-                _run.add_profile(one)
+            if name not in ("run", "warmup"):  # each method of run has them
+                add_common(one)
+            if name not in ("run", "tree"):
+                add_profile(one)
     return parser
 
 
 #: Each command: what it does, what adds its arguments, what runs it.
 _COMMANDS: dict[
     str,
-    tuple[str, Callable[[ArgumentParser], None], Callable[[Namespace], None]],
+    tuple[
+        str,
+        Callable[[ArgumentParser], None],
+        Callable[[Namespace], dict[str, Any]],
+    ],
 ] = {
     "run": (
         "Train a method without labels and evaluate it.",

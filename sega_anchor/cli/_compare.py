@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from jsonargparse import ArgumentParser, Namespace
+
+from ._json import pair_json
+from ._methods import load_method
 
 if TYPE_CHECKING:
     from ..report import Pair
 
 #: What ``compare`` compares: a name, the adapter, what its Config is given.
 COMPARED: dict[str, tuple[str, dict[str, Any]]] = {
+    "graphcl": ("graphcl", {}),
     "adgcl": ("adgcl", {}),
     "joao": ("joao", {}),
     "joaov2": ("joao", {"version": 2}),
     "autogcl": ("autogcl", {}),
     "rgcl": ("rgcl", {}),
-    "graphcl": ("graphcl", {}),
 }
 
 
@@ -31,7 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--methods",
         type=Literal[tuple(COMPARED)],
         nargs="+",
-        default=[name for name in COMPARED if name != "graphcl"],
+        default=list(COMPARED),
         help="what to compare",
     )
     parser.add_argument("--height", type=int, default=5, help="of the coding trees")
@@ -39,14 +41,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.set_defaults({"results": "results", "seeds": 3})
 
 
-def run(chosen: Namespace) -> None:
+def run(chosen: Namespace) -> dict[str, Any]:
     """Run every pair, then print the tables; refuse what is missing first.
+
+    Returns:
+        All pairs, as JSON knows them.
 
     Raises:
         ValueError: for data sets or options that cannot be used.
     """
     from ..datasets import load
     from ..protocols import Settings
+    from ..protocols.settings import check_results, seed_numbers
     from ..report import comparison_table, result_table
 
     options = {f.name: chosen[f.name] for f in fields(Settings)}
@@ -58,6 +64,7 @@ def run(chosen: Namespace) -> None:
             "evaluate_at is given without epochs, but the methods train for different "
             "numbers of epochs: give both, or neither for what was published"
         )
+    check_results(settings.results)
     for dataset in chosen.datasets:  # refuse what is missing before any training
         load(dataset, root=settings.root, archives=settings.archives)
     pairs = [
@@ -74,10 +81,11 @@ def run(chosen: Namespace) -> None:
     print("\nEverything that was compared:\n")
     print(result_table([result for p in pairs for result in (p.baseline, p.anchored)]))
     print(
-        f"\nAccuracy in per cent, mean ± standard deviation over {settings.seeds} "
-        f"seeds of the mean over {settings.folds} folds; p of a two-sided paired "
-        "t-test over seeds."
+        f"\nAccuracy in per cent, mean ± standard deviation over "
+        f"{len(seed_numbers(settings.seeds))} seeds\nof the mean over {settings.folds} "
+        "folds; p of a two-sided paired t-test over seeds."
     )
+    return {"pairs": [pair_json(pair) for pair in pairs]}
 
 
 def _run_pair(dataset: str, name: str, height: int = 5, **options: Any) -> Pair:
@@ -92,7 +100,7 @@ def _run_pair(dataset: str, name: str, height: int = 5, **options: Any) -> Pair:
     from ..report import Pair
 
     adapter, given = COMPARED[name]
-    module = importlib.import_module(f"adapters.{adapter}")
+    module = load_method(adapter)
     config = module.Config(height=height, **given)
     results = []
     for anchor in (None, True):

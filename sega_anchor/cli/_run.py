@@ -1,11 +1,13 @@
 """``sega-anchor run``: one method on one data set."""
 
-import importlib
 from dataclasses import fields
+from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-METHODS = ("adgcl", "autogcl", "graphcl", "joao", "rgcl")
+from ._json import result_json
+from ._methods import load_method, load_methods
+from ._parser import Parser, add_common, add_profile
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -13,10 +15,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     from ..protocols import Settings
 
     chooser = parser.add_subcommands(dest="method")
-    for name in METHODS:
-        module = importlib.import_module(f"adapters.{name}")
+    for name, module in load_methods().items():
         title = (module.__doc__ or "").split("\n")[0]
-        one = ArgumentParser(description=title)
+        one = Parser(description=title)
         one.add_argument("dataset", type=str, help="TU set by name, or 'synthetic'")
         one.add_argument(
             "--anchor", action="store_true", help="put the anchor view in (SEGA)"
@@ -24,16 +25,17 @@ def add_arguments(parser: ArgumentParser) -> None:
         one.add_class_arguments(module.Config)
         one.add_class_arguments(Settings)
         one.set_defaults({"results": "results"})
+        add_common(one)
         add_profile(one)
         chooser.add_subcommand(name, one, help=title)
 
 
-def run(chosen: Namespace) -> None:
-    """Train and evaluate the method and print what comes out."""
+def run(chosen: Namespace) -> dict[str, Any]:
+    """Train and evaluate the method; print what comes out and return it."""
     from ..protocols import Settings
     from ..report import result_table
 
-    module = importlib.import_module(f"adapters.{chosen.method}")
+    module = load_method(chosen.method)
     given = chosen[chosen.method]
     config = module.Config(**{f.name: given[f.name] for f in fields(module.Config)})
     options = {f.name: given[f.name] for f in fields(Settings)}
@@ -46,10 +48,4 @@ def run(chosen: Namespace) -> None:
         )
     if given.results:
         print(f"Record: {result.record}")
-
-
-def add_profile(parser: ArgumentParser) -> None:
-    """Add ``--profile``."""
-    parser.add_argument(
-        "--profile", action="store_true", help="say at the end where the time went"
-    )
+    return result_json(result)

@@ -14,6 +14,7 @@ from ..trees.build import TreeMethod, build_coding_tree, check_build, read_csr
 from ..trees.coding_tree import CodingTree
 from ..trees.edge_list import read_edge_list
 from ..trees.entropy import structural_entropy
+from ..utils.files import check_writable, write_atomically
 
 #: Of more vertices than this the groups are not printed.
 _LISTED = 100
@@ -25,13 +26,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "file",
         type=str,
-        help="lines 'u v' or 'u v weight', plain or gzip; - is standard input",
+        help="lines 'u v' or 'u v weight', or CSV; plain or gzip; - is standard input",
     )
     parser.add_argument(
         "--height", type=int, default=default["height"].default, help="of the root"
     )
     parser.add_argument(
-        "--method", type=TreeMethod, default=default["method"].default, help="builder"
+        "--tree", type=TreeMethod, default=default["method"].default, help="builder"
     )
     parser.add_argument(
         "--output",
@@ -44,13 +45,16 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def run(chosen: Namespace) -> None:
-    """Read, build, print, write and draw; what cannot be used is refused first.
+def run(chosen: Namespace) -> dict[str, Any]:
+    """Read, build, write, draw and print; what cannot be used is refused first.
+
+    Returns:
+        The tree and what was measured, as JSON knows them.
 
     Raises:
         ValueError: saying what cannot be read, built, written or drawn.
     """
-    check_build(chosen.height, chosen.method)
+    check_build(chosen.height, chosen.tree)
     if chosen.output:
         _check_output(chosen.output, chosen.file)
     if chosen.plot:
@@ -60,28 +64,33 @@ def run(chosen: Namespace) -> None:
     edge_index, weight, names = read_edge_list(chosen.file)
     n = len(names)
     tree = build_coding_tree(
-        edge_index, n, weight, height=chosen.height, method=chosen.method
+        edge_index, n, weight, height=chosen.height, method=chosen.tree
     )
     flat = CodingTree(torch.tensor([n] * n + [-1]), torch.tensor([0] * n + [1]))
     facts = {
         "vertices": n,
         "edges": read_csr(edge_index, n, weight)[1].size // 2,
         "height": tree.height,
-        "method": chosen.method,
+        "method": chosen.tree,
         "entropy": structural_entropy(tree, edge_index, weight),
         "flat_entropy": structural_entropy(flat, edge_index, weight),
     }
+    # Before any output, whose reader may stop early.
+    if chosen.output:
+        _write_tree(Path(chosen.output), tree, names, facts)
+    if chosen.plot:
+        draw(tree, edge_index, chosen.plot, names=names)
     print(_summary(tree, facts))
     if n <= _LISTED:
         print("", *_outline(tree, names), sep="\n")
     elif not chosen.output:
         print(f"\nMore than {_LISTED} vertices: --output FILE.tsv writes their groups.")
     if chosen.output:
-        _write_tree(Path(chosen.output), tree, names, facts)
         print(f"tree: {chosen.output}")
     if chosen.plot:
-        draw(tree, edge_index, chosen.plot, names=names)
         print(f"picture: {chosen.plot}")
+    files = {"output": chosen.output, "plot": chosen.plot}
+    return {**_plain(tree, names, facts), **files}
 
 
 def _summary(tree: CodingTree, facts: dict[str, Any]) -> str:
@@ -130,22 +139,23 @@ def _check_output(output: str, source: str) -> None:
         raise ValueError(f"{output!r} is a folder: give the name of a file")
     if path.resolve() == Path(source).resolve():
         raise ValueError(f"{output!r} is the graph itself: give another name")
+    check_writable(path.parent)
 
 
 def _write_tree(
     path: Path, tree: CodingTree, names: list[str], facts: dict[str, Any]
 ) -> None:
-    from ..utils.files import write_atomically
-
     if path.suffix.lower() == ".tsv":
         text = _groups(tree, names)
     else:
-        arrays = {"parent": tree.parent.tolist(), "level": tree.level.tolist()}
-        text = json.dumps({**facts, "names": names, **arrays}, ensure_ascii=False)
-    try:
-        write_atomically(path, text.encode())
-    except OSError as error:
-        raise ValueError(f"cannot write the tree: {error}") from error
+        text = json.dumps(_plain(tree, names, facts), ensure_ascii=False)
+    write_atomically(path, text.encode())
+
+
+def _plain(tree: CodingTree, names: list[str], facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the tree and what was measured, as JSON knows them."""
+    arrays = {"parent": tree.parent.tolist(), "level": tree.level.tolist()}
+    return {**facts, "names": names, **arrays}
 
 
 def _groups(tree: CodingTree, names: list[str]) -> str:

@@ -1,7 +1,7 @@
 """``sega-anchor warmup``: compile all kernels ahead, for images and clusters."""
 
 import time
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Give the parser the arguments of ``sega-anchor warmup``: none."""
 
 
-def run(chosen: Namespace) -> None:
+def run(chosen: Namespace) -> dict[str, Any]:
     """Use every kernel once; say how long that took and where they are kept."""
     path = torch.tensor([[0, 1], [1, 2]])
     for method in get_args(TreeMethod):
@@ -27,7 +27,9 @@ def run(chosen: Namespace) -> None:
     begin = time.perf_counter()
     _compile_batches()
     _say("batches", begin)
-    print("Compiled kernels are kept in", *cache_folders(), sep="\n  ")
+    folders = [str(folder) for folder in cache_folders()]
+    print("Compiled kernels are kept in", *folders, sep="\n  ")
+    return {"folders": folders}
 
 
 def _say(what: str, begin: float) -> None:

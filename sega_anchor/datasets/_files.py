@@ -12,6 +12,8 @@ from ..utils.progress import progress_bar
 
 _DATA = "SEGA_ANCHOR_DATA"
 ARCHIVES = "SEGA_ANCHOR_ARCHIVES"
+#: What to do if the root cannot be written.
+DATA_REMEDY = f"give another one with --root DIR or {_DATA}"
 _TIMEOUT = 30.0  # seconds
 _PART = 1 << 16  # bytes at once
 AnyPath = str | os.PathLike[str]

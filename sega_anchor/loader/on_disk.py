@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..utils.files import check_writable, write_atomically
 from .packed_graphs import PackedGraphs
 
 _FORMAT = 1
@@ -27,8 +28,8 @@ class PackedWriter:
         about: JSON-able description of what is written.
 
     Raises:
-        ValueError: if the folder holds the store of another description or, without
-            a store, other files.
+        ValueError: if the folder cannot be written, holds the store of another
+            description or, without a store, other files.
 
     Example:
         >>> import tempfile
@@ -54,6 +55,7 @@ class PackedWriter:
             "sizes": {},
             "totals": {},
         }
+        check_writable(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         if (self.folder / _META).exists():
             found = _read_meta(self.folder)
@@ -137,12 +139,7 @@ class PackedWriter:
         self.meta["sizes"][name] = self.meta["sizes"].get(name, 0) + len(content)
 
     def _save(self) -> None:
-        temporary = self.folder / f".{_META}"
-        with temporary.open("w", encoding="utf-8") as file:
-            json.dump(self.meta, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, self.folder / _META)
+        write_atomically(self.folder / _META, json.dumps(self.meta, indent=1).encode())
 
 
 def open_packed(folder: str | Path) -> PackedGraphs:

@@ -1,16 +1,16 @@
 """AnchorView: tree transform, tree encoder and loss hook, joined."""
 
-import warnings
-
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.utils import degree, one_hot
 from typing_extensions import override
 
+from ..trees._as_edges import refuse_hetero
 from ..trees.build import TreeMethod
 from ..trees.levels import has_tree, tree_levels
 from ..trees.transforms import AddCodingTree, AddTree
+from ..utils import warn_caller
 from .nt_xent import NTXent
 from .tree_encoder import Readout, TreeEncoder
 
@@ -121,6 +121,7 @@ class AnchorView(nn.Module):
 
     def embed(self, data: Data, x: Tensor | None = None) -> Tensor:
         """Return the embeddings before the head (the paper's T), arguments as above."""
+        refuse_hetero(data)
         if not has_tree(data):
             self._hint()
             data = self.transform(data)
@@ -168,12 +169,11 @@ class AnchorView(nn.Module):
     def _hint(self) -> None:
         if not self._hinted:
             self._hinted = True
-            warnings.warn(
+            warn_caller(
                 "The batch carries no coding trees, so they are built at every step. "
                 "To build them once, give anchor.transform to the data set as "
                 "pre_transform, or train on [anchor.transform(g) for g in dataset]; "
-                "dataset.transform = anchor.transform builds them in the loader.",
-                stacklevel=4,
+                "dataset.transform = anchor.transform builds them in the loader."
             )
 
 

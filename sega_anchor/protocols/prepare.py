@@ -1,7 +1,6 @@
 """From a data set to graphs ready to train on, refused early if they are not."""
 
 import copy
-import os
 import zlib
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data, InMemoryDataset
+from torch_geometric.data import Data, HeteroData, InMemoryDataset
 
 from ..datasets import load
 from ..loader import PackedGraphs
@@ -19,6 +18,8 @@ from ..nn import AnchorView
 from ..profile import phase
 from ..report import Record
 from ..training import Method
+from ..trees._as_edges import refuse_hetero
+from ..utils import check_writable
 from ..utils.progress import ProgressCounter, log_line
 from .features import HonestFeatures, PublishedFeatures
 from .settings import Protocol
@@ -42,8 +43,14 @@ def find_graphs(
         )
         attributes = getattr(found, "num_node_attributes", 0) if use_node_attr else 0
         return dataset, found, attributes
+    if isinstance(dataset, Data | HeteroData):
+        raise ValueError(
+            "dataset must be a name or a sequence of labelled graphs, got a single "
+            f"{type(dataset).__name__}: pass a list of Data"
+        )
     if len(dataset) == 0:
         raise ValueError("the data set is empty: give at least one graph of each class")
+    refuse_hetero(dataset[0])
     return str(getattr(dataset, "name", type(dataset).__name__)), dataset, 0
 
 
@@ -55,7 +62,7 @@ def find_labels(graphs: Sequence[Data], folds: int, inner_folds: int = 0) -> Ten
             f"{missing} of {len(graphs)} graphs have no label y, which the evaluation "
             "needs: set data.y to the class of each graph"
         )
-    labels = torch.cat([torch.as_tensor(data.y).view(-1) for data in graphs])
+    labels = torch.cat([_label(i, data.y) for i, data in enumerate(graphs)])
     if labels.numel() != len(graphs):
         raise ValueError(
             f"each graph needs exactly one label, got {labels.numel()} labels for "
@@ -70,6 +77,20 @@ def find_labels(graphs: Sequence[Data], folds: int, inner_folds: int = 0) -> Ten
             f"{dict(found)} (class: graphs)"
         )
     return labels
+
+
+def _label(i: int, y: Any) -> Tensor:
+    """Return the label of a graph, which names a class."""
+    try:
+        label = torch.as_tensor(y).view(-1)
+    except (TypeError, ValueError, RuntimeError):
+        label = None
+    if label is None or not bool((label.isfinite() & (label == label.floor())).all()):
+        raise ValueError(
+            f"the label y of graph {i} must be a whole number, its class, got {y!r}: "
+            "number the classes 0, 1, ..."
+        )
+    return label
 
 
 def choose_view(
@@ -112,9 +133,13 @@ def find_cache(dataset: str | Sequence[Data], graphs: Sequence[Data]) -> Path | 
     if not isinstance(dataset, str) or not isinstance(graphs, InMemoryDataset):
         return None
     folder = Path(graphs.processed_dir).with_name("trees")
-    # Neither is there for a set without files; both may be another user's.
-    place = folder if folder.exists() else folder.parent
-    return folder if os.access(place, os.W_OK) else None
+    if not folder.parent.exists():  # a set without files
+        return None
+    try:  # it may be another user's, or its disk full
+        check_writable(folder)
+    except ValueError:
+        return None
+    return folder
 
 
 def prepare(
@@ -146,7 +171,16 @@ def pack(graphs: Sequence[Data]) -> PackedGraphs:
     bare = [data.__copy__() for data in graphs]
     for data in bare:
         data.pop("y", None)
-    return PackedGraphs.of(bare).compact()
+    packed = PackedGraphs.of(bare)
+    for name in {"x", "tree_x"} & packed.fields.keys():
+        wrong = ~packed.fields[name].isfinite().all(dim=1)
+        if wrong.any():
+            row = wrong.nonzero()[0]
+            i = int(torch.searchsorted(packed.ptr["node"], row, right=True)) - 1
+            raise ValueError(
+                f"the features of graph {i} are not finite: replace NaN and infinity"
+            )
+    return packed.compact()
 
 
 def checksum(graphs: Sequence[Data]) -> str:
@@ -160,11 +194,16 @@ def checksum(graphs: Sequence[Data]) -> str:
 
 
 def announce(
-    record: Record, graphs: int, seeds: int, epochs: int | str, device: str
+    record: Record,
+    graphs: int,
+    seeds: Sequence[int],
+    epochs: int | str,
+    device: str,
 ) -> None:
     """Write the first line of a run to the log."""
     what = f"{record.config['label']} on {record.config['dataset']}"
+    numbers = ", ".join(map(str, seeds))
     where = "no record" if record.path is None else f"record {record.path}"
     log_line(
-        f"{what}: {graphs} graphs, seeds {seeds}, epochs {epochs}, {device}, {where}"
+        f"{what}: {graphs} graphs, seeds {numbers}, epochs {epochs}, {device}, {where}"
     )

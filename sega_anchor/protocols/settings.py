@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, TypedDict
+import difflib
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import torch
 
+from ..distributed import is_main
 from ..evaluate import SVMKind
 from ..training.published import FeatureSpec, Published, Visibility
-from ..utils import check_at_least, check_choice
+from ..utils import check_at_least, check_choice, check_writable
 
+#: How many, or which.
+Seeds: TypeAlias = int | Sequence[int]
 Protocol = Literal["honest", "paper"]
 
 
@@ -29,7 +35,7 @@ class Settings:
         degree: who sees one-hot degrees, likewise; default as published.
         max_degree: cap of the one-hot degree; default as published, 10 for DD and the
             REDDIT sets, else 100.
-        seeds: how many seeds, 0, 1, ...
+        seeds: how many seeds, 0, 1, ..., or a list of them, such as [3, 4].
         epochs: training epochs; default as published.
         evaluate_at: epochs after which the embeddings are evaluated; none at all, (),
             needs no labels; default as published, as far as there are such epochs.
@@ -56,7 +62,7 @@ class Settings:
     labels: Visibility | None = None
     degree: Visibility | None = None
     max_degree: int | None = None
-    seeds: int = 5
+    seeds: Seeds = 5
     epochs: int | None = None
     evaluate_at: tuple[int, ...] | None = None
     batch_size: int | None = None
@@ -77,7 +83,8 @@ class Settings:
         check_choice("classifier", self.classifier, SVMKind, optional=True)
         if self.batch_size is not None:
             check_batch_size(self.batch_size)
-        for name in ("seeds", "epochs", "jobs"):
+        seed_numbers(self.seeds)
+        for name in ("epochs", "jobs"):
             if getattr(self, name) is not None:
                 check_at_least(name, getattr(self, name), 1)
         check_at_least("folds", self.folds, 2)
@@ -150,12 +157,75 @@ def check_device(name: str) -> None:
         )
 
 
+def seed_numbers(seeds: Seeds) -> tuple[int, ...]:
+    """Return the seeds that a count or a list of them means.
+
+    Raises:
+        ValueError: for no seed, a negative one or one given twice.
+
+    Example:
+        >>> seed_numbers(2), seed_numbers([3, 4])
+        ((0, 1), (3, 4))
+    """
+    try:
+        if not isinstance(seeds, Iterable):
+            check_at_least("seeds", seeds, 1)
+            return tuple(range(seeds))
+        found = tuple(map(operator.index, seeds))
+    except TypeError:
+        found = ()
+    if not found or min(found) < 0 or len(set(found)) < len(found):
+        raise ValueError(
+            f"seeds must be a count or a list of different seeds, such as 5 or [3, 4], "
+            f"got {seeds!r}"
+        )
+    return found
+
+
+def check_results(folder: str | None) -> None:
+    """Raise ValueError if records are to go where this process cannot write."""
+    if folder is not None and is_main():
+        check_writable(folder, "the results folder")
+
+
+def check_options(
+    options: Mapping[str, object], settings: type[Any], config: type[Any] | None = None
+) -> None:
+    """Raise ValueError for a name that is no option, naming the one that was meant.
+
+    Args:
+        options: by name, as given.
+        settings: the dataclass whose fields are options.
+        config: the dataclass of hyper-parameters that are given as ``config=``.
+
+    Example:
+        >>> check_options({"epoch": 5}, Settings)
+        Traceback (most recent call last):
+        ...
+        ValueError: there is no option 'epoch'; did you mean 'epochs'?
+    """
+    known = [field.name for field in fields(settings)]
+    inner = [] if config is None else [field.name for field in fields(config)]
+    others = [] if config is None else ["anchor", "config", *inner]
+    for name, value in options.items():
+        if name in known:
+            continue
+        if name in inner:
+            raise ValueError(
+                f"{name} is a hyper-parameter of the method: "
+                f"use config=Config({name}={value!r})"
+            )
+        near = difflib.get_close_matches(name, [*known, *others], n=1)
+        guess = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+        raise ValueError(f"there is no option {name!r}; {guess}")
+
+
 def identity(config: Any, *unimportant: str) -> dict[str, Any]:
     """Return the fields of a configuration that decide numbers, as JSON knows them.
 
     Args:
         config: a frozen dataclass.
-        unimportant: fields that decide none, beside folders and the number of seeds.
+        unimportant: fields that decide none, beside folders and seeds.
     """
     left_out = {"seeds", "root", "archives", "results", "jobs", *unimportant}
     return {
@@ -172,7 +242,7 @@ class Options(TypedDict, total=False):
     labels: Visibility | None
     degree: Visibility | None
     max_degree: int | None
-    seeds: int
+    seeds: Seeds
     epochs: int | None
     evaluate_at: tuple[int, ...] | None
     batch_size: int | None

@@ -3,16 +3,17 @@
 import hashlib
 import json
 import re
+import warnings
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from ..utils.files import write_atomically
+from ..utils.files import file_digest, write_atomically
+from ..utils.locks import one_at_a_time
 
 Json = dict[str, Any]
 _PACKAGES = ("sega-anchor", "torch", "torch-geometric", "numpy", "scikit-learn")
@@ -50,8 +51,9 @@ class Record:
 
     The name of the file contains a digest of configuration and versions, so an equal
     run continues from it and a different one never touches it. Several processes may
-    write one record: each keeps what the others have measured. An unreadable file is
-    renamed, and the work is done again.
+    write one record: each keeps what the others have measured. A file that cannot be
+    read, or holds other numbers than were written, is renamed with a warning, and the
+    work is done again.
 
     Args:
         config: JSON-serialisable configuration; "label" and "dataset" name the file.
@@ -74,8 +76,7 @@ class Record:
         name = f"{plain}-{digest}.json"
         self.path = None if folder is None else Path(folder) / name
         self._seeds: dict[str, Json] = {}
-        if self.path is not None:
-            self._read(self.path)
+        self.refresh()
 
     def _read(self, path: Path) -> None:
         """Add what is on disk and not in memory."""
@@ -83,9 +84,24 @@ class Record:
             return
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            fill(self._seeds, dict(content["seeds"]))
-        except (ValueError, KeyError, TypeError):
-            path.replace(path.with_suffix(".unreadable"))
+            seeds = {key: dict(entry) for key, entry in content["seeds"].items()}
+            # Records of before 0.2 have no checksum.
+            if content.get("checksum", _checksum(seeds)) != _checksum(seeds):
+                raise ValueError("its numbers are not those that were written")
+            fill(self._seeds, seeds)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            aside = path.with_suffix(".unreadable")
+            path.replace(aside)
+            warnings.warn(
+                f"{path} is damaged ({error}): it is now {aside.name}, and what it "
+                "held is measured again",
+                stacklevel=2,
+            )
+
+    def refresh(self) -> None:
+        """Add what other processes have written since."""
+        if self.path is not None:
+            self._read(self.path)
 
     def seed_entry(self, seed: int) -> Json:
         """Return the measurements of a seed, a dict to be filled."""
@@ -98,13 +114,13 @@ class Record:
         """
         if self.path is None:
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(self.path.with_name(f".{self.path.name}.lock")):
+        with one_at_a_time(self.path):
             self._read(self.path)
             content = {
                 "config": self.config,
                 "versions": self.versions,
                 "seeds": self._seeds,
+                "checksum": _checksum(self._seeds),
             }
             text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
             write_atomically(self.path, text.encode())
@@ -113,11 +129,31 @@ class Record:
         """Return the path of a file that belongs to the record, if it has a folder."""
         return self.path and self.path.with_name(f"{self.path.stem}-{name}")
 
-    def save_embeddings(self, seed: int, embeddings: dict[str, Tensor]) -> None:
-        """Save the embeddings of a seed beside the record, as safetensors."""
+    def finish(self, seed: int, embeddings: dict[str, Tensor]) -> None:
+        """Save the embeddings of a seed beside the record, and that it is complete."""
+        known = self.seed_entry(seed)
         path = self.sibling_path(f"seed{seed}.safetensors")
         if path is not None:
             write_atomically(path, save(embeddings))
+            known["files"] = {
+                each.name: file_digest(each)
+                for each in (path, path.with_stem(f"{path.stem}-weights"))
+                if each.exists()
+            }
+        known["complete"] = True
+        self.save()
+
+    def is_complete(self, seed: int) -> bool:
+        """Return whether a seed is finished, and what is left of its files whole."""
+        known = self.seed_entry(seed)
+        if not known.get("complete", False):
+            return False
+        for name, digest in known.get("files", {}).items():
+            path = Path("") if self.path is None else self.path.with_name(name)
+            if path.exists() and file_digest(path) != digest:
+                warnings.warn(f"{path} is damaged: training again", stacklevel=2)
+                return False
+        return True
 
     def embeddings(self, seed: int) -> dict[str, Tensor]:
         """Return the saved embeddings of a seed, empty if there are none."""
@@ -128,3 +164,8 @@ class Record:
             return load(path.read_bytes())
         except (OSError, SafetensorError):
             return {}
+
+
+def _checksum(seeds: dict[str, Json]) -> str:
+    text = json.dumps(seeds, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

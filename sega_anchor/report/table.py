@@ -4,9 +4,20 @@ from collections.abc import Sequence
 
 from .result import Result
 
+#: Characters in a line; a wider table is folded.
+_WIDTH = 100
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], keys: int = 1) -> str:
     """Return a Markdown table with aligned columns.
+
+    One of more than 100 characters in a line is folded: into several tables, one below
+    the other, which all begin with the key columns.
+
+    Args:
+        header: of each column.
+        rows: a string for each column.
+        keys: how many columns say what a row is about.
 
     Example:
         >>> print(table(["set", "accuracy"], [["MUTAG", "88.1"]]))
@@ -16,6 +27,20 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """
     cells = [list(header), *map(list, rows)]
     width = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    parts: list[list[int]] = [[]]
+    for column in range(keys, len(header)):
+        beside = [*range(keys), *parts[-1], column]
+        if parts[-1] and sum(width[i] + 3 for i in beside) + 1 > _WIDTH:
+            parts.append([])
+        parts[-1].append(column)
+    folded = [[*range(min(keys, len(header))), *part] for part in parts]
+    return "\n\n".join(
+        _aligned([[row[i] for i in part] for row in cells], [width[i] for i in part])
+        for part in folded
+    )
+
+
+def _aligned(cells: Sequence[Sequence[str]], width: Sequence[int]) -> str:
     lines = [
         "| " + " | ".join(c.ljust(w) for c, w in zip(row, width, strict=True)) + " |"
         for row in cells
@@ -33,13 +58,9 @@ def result_table(results: Sequence[Result]) -> str:
     """
     names = sorted({name for r in results for _, name in r.candidates()})
     header = ["method", "data set", "validation", "chosen on validation"]
-    header += [
-        "chosen on test",
-        "compared",
-        *(f"{name}, last epoch" for name in names),
-        "seeds",
-    ]
-    return table(header, [_row(result, names) for result in results])
+    header += ["chosen on test", "compared"]
+    header += [*(f"{name}, last epoch" for name in names), "seeds"]
+    return table(header, [_row(result, names) for result in results], keys=2)
 
 
 def _row(result: Result, names: Sequence[str]) -> list[str]:

@@ -121,4 +121,4 @@ def tuned_table(results: Sequence[Tuned], part: str = "test") -> str:
                 ),
             ]
         )
-    return table(header, rows)
+    return table(header, rows, keys=2)

@@ -1,6 +1,7 @@
 """TrainingState: everything a training needs to resume after a kill."""
 
 import copy
+import hashlib
 import io
 import os
 import time
@@ -19,6 +20,7 @@ from ..utils.files import write_atomically
 
 #: Seconds between two saves within an epoch.
 EVERY = 60.0
+_DIGEST = 32  # bytes of a SHA-256, before what torch has written
 _SELDOM = 20  # steps, or epochs, between two questions among several processes
 
 
@@ -76,9 +78,10 @@ class TrainingState:
         if self.path is not None:
             buffer = io.BytesIO()
             torch.save({"place": place, "streams": streams, **self._content()}, buffer)
+            content = buffer.getvalue()
             with suppress(FileNotFoundError):  # the first, or moved by another run
                 os.replace(self.path, self._previous(self.path))
-            write_atomically(self.path, buffer.getvalue())
+            write_atomically(self.path, hashlib.sha256(content).digest() + content)
         self._saved = time.monotonic()
 
     def load(self) -> dict[str, Any]:
@@ -112,7 +115,13 @@ class TrainingState:
             return None
         before = copy.deepcopy(self._content()), self._streams()
         try:
-            content = torch.load(path, map_location="cpu", weights_only=True)
+            raw = path.read_bytes()
+            digest, stored = raw[:_DIGEST], raw[_DIGEST:]
+            if digest != hashlib.sha256(stored).digest():  # torch looks at no checksum
+                raise ValueError("it is damaged")
+            content = torch.load(
+                io.BytesIO(stored), map_location="cpu", weights_only=True
+            )
             ranks = len(content["streams"])
             if ranks != world_size():
                 raise ValueError(f"it is of {ranks} processes, here are {world_size()}")

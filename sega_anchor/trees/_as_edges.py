@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import torch
 from torch import Tensor
+from torch_geometric.data import HeteroData
 
 if TYPE_CHECKING:
     import networkx
@@ -68,6 +69,19 @@ def as_edges(
     if not n:
         raise ValueError(f"a graph needs at least one vertex, got an empty {kind}")
     return edge_index, n, weight
+
+
+def refuse_hetero(data: object) -> None:
+    """Raise ValueError for a graph whose vertices are of several types.
+
+    Raises:
+        ValueError: for a HeteroData.
+    """
+    if isinstance(data, HeteroData):
+        raise ValueError(
+            "got a HeteroData, but a coding tree is of one type of vertices and edges: "
+            "pass data.to_homogeneous()"
+        )
 
 
 # If no one has imported the library, the graph cannot be of its type.
@@ -131,6 +145,7 @@ def _from_sparse(matrix: Any) -> Edges:
 
 
 def _unsupported(graph: Any) -> str:
+    refuse_hetero(graph)
     kind = type(graph).__name__
     if hasattr(graph, "edge_index"):
         return (

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from ..utils.progress import progress_bar
+from ._as_edges import refuse_hetero
 from ._kernels import Floats, Ints
 from .build import read_arrays
 
@@ -71,19 +72,21 @@ def one_by_one(graphs: Sequence[Data], title: str = "Reading graphs") -> Iterabl
     """Return the graphs with a progress bar that appears after one second.
 
     Raises:
-        ValueError: for a single ``Data`` in place of a sequence.
+        ValueError: for a single graph in place of a sequence.
     """
     if isinstance(graphs, Data):
         raise ValueError(
             "graphs must be a sequence of graphs, got a single Data: pass [data], or "
             "batch.to_data_list() for a batch"
         )
+    refuse_hetero(graphs)
     bar: Iterable[Data] = progress_bar(graphs, desc=title, delay=1.0)
     return bar
 
 
 def _read(data: Any, weight: str | None) -> tuple[Ints, int, Floats]:
     """Return edges, number of vertices and weights of one graph."""
+    refuse_hetero(data)
     if not isinstance(data, Data) or isinstance(data, Batch):
         raise ValueError(
             f"it must be a Data that holds one graph, got {type(data).__name__}"

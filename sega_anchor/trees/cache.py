@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import tempfile
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from ..utils.files import check_writable, write_atomically
 from . import build
 from ._kernels import Ints
 
@@ -50,7 +50,7 @@ class TreeCache:
     holds trees of these graphs. The folder may be emptied at any time.
 
     Args:
-        folder: created if it does not exist.
+        folder: made if it does not exist.
 
     Raises:
         ValueError: if the folder cannot be written.
@@ -59,6 +59,7 @@ class TreeCache:
         >>> graph = [np.array([[0], [1]]), np.array([0, 1]), np.array([2]), np.empty(0)]
         >>> trees = Trees(*build.build_arrays(*graph, height=2, method="paper"))
         >>> key = content_key(graph, 2, "paper")
+        >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     cache = TreeCache(folder)
         ...     cache.store(key, trees)
@@ -69,15 +70,8 @@ class TreeCache:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder).expanduser()
         self._gave_up = False
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self.folder):
-                pass
-        except OSError as error:
-            raise ValueError(
-                f"the cache folder {str(folder)!r} cannot be written ({error}): give "
-                "another folder, or cache=None to build without one"
-            ) from error
+        remedy = "give another one, or cache=None to build without"
+        check_writable(self.folder, "the cache folder", remedy)
 
     def load(self, key: str, sizes: Ints, height: int) -> Trees | None:
         """Return the trees kept under a key, or None; warn if the file is damaged.
@@ -108,11 +102,8 @@ class TreeCache:
         seal = np.frombuffer(_digest(key, parts.values()), np.uint8)
         path = self._path(key)
         try:
-            # No fsync: a file half written at a power cut fails its checksum.
-            with tempfile.TemporaryDirectory(prefix=".", dir=self.folder) as temporary:
-                fresh = Path(temporary, path.name)
-                fresh.write_bytes(save({**parts, "seal": seal}))
-                os.replace(fresh, path)
+            # Not synced: a file half written at a power cut fails its checksum.
+            write_atomically(path, save({**parts, "seal": seal}), sync=False)
         except OSError as error:
             self._gave_up = True
             warnings.warn(

@@ -20,6 +20,16 @@ EdgeList = tuple[Tensor, Tensor | None, list[str]]
 _COMMENT = re.compile(rb"[#%](?<![^\s].)[^\n\r]*")
 #: Integers that Python would print differently, such as 007, +7, -0.
 _UNUSUAL = re.compile(rb"\s(?:\+|-?0[0-9]|-0)")
+#: The first line that is neither empty nor a comment.
+_FIRST = re.compile(rb"\s*(?:[#%][^\n\r]*\s*)*([^\n\r]*)")
+#: What the columns of CSV files are called.
+_ENDS = re.compile(
+    rb"(?:source|src|from|start|head|node_?1|id_?1|from_?node(?:_?id)?)[,\t]"
+    rb"(?:target|tgt|dst|to|end|tail|node_?2|id_?2|to_?node(?:_?id)?)(?:[,\t][^,\t]+)?"
+)
+_WEIGHTED = re.compile(
+    rb"[^,\t]+[,\t][^,\t]+[,\t](?:weights?|edge_?weight|value|score)"
+)
 _INTEGER = re.compile("-?[0-9]{1,1000}")
 
 
@@ -27,7 +37,9 @@ def read_edge_list(path: str | Path) -> EdgeList:
     r"""Read ``u v`` or ``u v weight`` lines; names of vertices may be any words.
 
     Empty lines are skipped. A word that begins with # or % starts a comment, up to the
-    end of the line. Commas count as spaces.
+    end of the line. Commas count as spaces. The header of a CSV file, columns separated
+    by commas or tabs, is known by usual names of its columns, such as
+    ``source,target,weight``, and passed over.
 
     Args:
         path: a text file in UTF-8, gzipped or not; ``"-"`` is standard input.
@@ -58,7 +70,7 @@ def read_edge_list(path: str | Path) -> EdgeList:
             f"{where} is a Matrix Market file: read it with scipy.io.mmread and give "
             "the matrix to build_coding_tree"
         )
-    content = _COMMENT.sub(b"", content.replace(b",", b" "))
+    content = _COMMENT.sub(b"", _without_header(content).replace(b",", b" "))
     return _parse_integers(content) or _parse_lines(content, where)
 
 
@@ -71,6 +83,16 @@ def _content(path: str | Path, where: str) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"cannot read the edge list {where!r}: {error}") from error
     return content.removeprefix(b"\xef\xbb\xbf")
+
+
+def _without_header(content: bytes) -> bytes:
+    """Return the content with the header of a CSV file left empty."""
+    first = _FIRST.match(content)
+    assert first is not None  # it matches anything
+    line = re.sub(rb'["\s]*([,\t])["\s]*', rb"\1", first[1].strip(b' "\t')).lower()
+    if _ENDS.fullmatch(line) or _WEIGHTED.fullmatch(line):
+        return content[: first.start(1)] + content[first.end(1) :]
+    return content
 
 
 def _parse_integers(content: bytes) -> EdgeList | None:

@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from ..utils.checks import check_at_least
 from . import _kernels
+from ._as_edges import refuse_hetero
 from ._flatten import one_by_one
 from .build import TreeMethod, build_coding_tree, check_build
 from .build_many import Folder, build_coding_trees
@@ -67,6 +68,7 @@ class AddTree(BaseTransform, ABC):  # type: ignore[misc]
     @override
     def forward(self, data: Data) -> Data:
         """Attach the tree, or one tree for each graph of a batch."""
+        refuse_hetero(data)
         if "batch" in data and data.batch is not None:
             return self._batch(data)
         return attach(data, self.tree(data))

@@ -3,6 +3,8 @@
 from .checks import check_at_least as check_at_least
 from .checks import check_choice as check_choice
 from .checks import check_positive as check_positive
+from .checks import warn_caller as warn_caller
+from .files import check_writable as check_writable
 from .files import file_digest as file_digest
 from .files import write_atomically as write_atomically
 from .scatter import num_graphs as num_graphs

@@ -1,6 +1,11 @@
-"""Checks of options, which say what is wrong before any work starts."""
+"""Checks of options, which say what is wrong before any work starts; warnings."""
 
+import sys
+import warnings
 from typing import Any, get_args
+
+#: A warning of ours that arises below them is not about their lines.
+_BETWEEN = {"sega_anchor", "adapters", "torch", "torch_geometric"}
 
 
 def check_choice(
@@ -53,3 +58,16 @@ def check_positive(config: Any, *names: str) -> None:
         value = getattr(config, name)
         if value is not None and not value > 0:
             raise ValueError(f"{name} must be positive, got {value!r}")
+
+
+def warn_caller(message: str) -> None:
+    """Warn about the line of the user's that has led here.
+
+    torch calls modules through a changing number of functions of its own.
+    """
+    level, frame = 1, sys._getframe()
+    while (
+        frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _BETWEEN
+    ):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)

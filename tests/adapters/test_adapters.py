@@ -13,7 +13,7 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.loader import DataLoader
 
 from sega_anchor import AnchorView
-from sega_anchor.cli._run import METHODS
+from sega_anchor.cli._methods import BUILT_IN as METHODS
 from sega_anchor.datasets import SyntheticCommunities
 from sega_anchor.protocols.features import HonestFeatures
 from sega_anchor.training import Method

@@ -27,7 +27,7 @@ def graph(tmp_path: Path) -> Path:
 
 
 def test_tree_prints_entropy_and_outline(graph: Path, capsys) -> None:
-    assert main(["tree", str(graph), "--height", "2", "--method", "paper"]) == 0
+    assert main(["tree", str(graph), "--height", "2", "--tree", "paper"]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "6 vertices, 7 edges, height 2, method paper"
     assert out[1] == "structural entropy: 1.699514 bits"
@@ -144,7 +144,7 @@ def test_integer_names_are_sorted_by_value(tmp_path: Path) -> None:
 def test_tree_says_what_the_groups_save_and_how_large_they_are(
     graph: Path, capsys
 ) -> None:
-    assert main(["tree", str(graph), "--height", "2", "--method", "paper"]) == 0
+    assert main(["tree", str(graph), "--height", "2", "--tree", "paper"]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out[2] == "without groups: 2.556657 bits; the tree saves 33.5%"
     assert out[-8:-4] == [
@@ -180,7 +180,7 @@ def test_edges_are_counted_once_however_often_they_are_listed(
 
 def test_tree_writes_the_groups_of_each_vertex(graph: Path, tmp_path: Path) -> None:
     output = tmp_path / "groups.tsv"
-    words = ["tree", str(graph), "--method", "paper", "--output", str(output)]
+    words = ["tree", str(graph), "--tree", "paper", "--output", str(output)]
     assert main([*words, "--height", "2"]) == 0
     lines = [line.split("\t") for line in output.read_text().splitlines()]
     assert lines[0] == ["vertex", "level_1"]
@@ -250,7 +250,7 @@ def test_the_graph_itself_is_not_written_over(tmp_path: Path, capsys) -> None:
         (["run", "--help"], ["adgcl ", "autogcl ", "graphcl ", "joao ", "rgcl "]),
         (["run", "joao", "--help"], ["--gamma", "--anchor", "--seeds", "dataset"]),
         (["compare", "--help"], ["--methods", "--height", "--seeds", "datasets"]),
-        (["tree", "--help"], ["--method", "--height", "--output", "--plot", "file"]),
+        (["tree", "--help"], ["--tree", "--height", "--output", "--plot", "file"]),
     ],
 )
 def test_help_is_complete(words: list[str], found: list[str], capsys) -> None:
@@ -267,3 +267,23 @@ def test_ctrl_c_is_status_130(graph: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(_tree_command, "read_edge_list", interrupted)
     assert main(["tree", str(graph)]) == 130
     assert "interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_files_are_written_though_the_reader_stops_early(
+    graph: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    # More lines than a pipe holds, so that printing them fails.
+    graph.write_text("".join(f"{'x' * 3000}{i} {i + 1}\n" for i in range(90)))
+    files = f"--output {tmp_path}/tree.tsv --plot {tmp_path}/tree.png"
+    command = f"{sys.executable} -m sega_anchor tree {graph} {files} | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "tree.tsv").exists()
+    assert (tmp_path / "tree.png").exists()

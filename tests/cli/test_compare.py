@@ -17,6 +17,7 @@ from sega_anchor.report import (
     Pair,
     Result,
     comparison_table,
+    result_table,
 )
 from tests.helpers.paths import ROOT
 
@@ -123,6 +124,37 @@ def test_the_table_has_the_papers_layout() -> None:
         ["SEGA-RGCL", "", "25.00"],
         ["gain", "", "-25.00"],
     ]
+
+
+def test_wide_tables_are_folded_at_100_columns() -> None:
+    names = ("github_stargazers", "REDDIT-MULTI-5K", "REDDIT-BINARY")
+    methods = ("GraphCL", "AD-GCL", "JOAO", "JOAOv2", "AutoGCL", "RGCL")
+
+    def spread(label: str, name: str, kinds: str) -> Result:
+        scores = [
+            Evaluation(seed, 20, kind, (0.5 + len(label) * seed**2 / 999,), (0.5,))
+            for seed in range(3)
+            for kind in kinds.split()
+        ]
+        return Result({**result(label, name, []).config}, scores)
+
+    pairs = [
+        Pair(spread(method, name, "G"), spread(f"SEGA-{method}", name, "G T GT"))
+        for method in methods
+        for name in (*names, "COLLAB")
+    ]
+    three = comparison_table(
+        [p for p in pairs if p.baseline.config["dataset"] in names]
+    )
+    both = result_table([r for pair in pairs for r in (pair.baseline, pair.anchored)])
+    four = comparison_table(pairs)
+    for text in (three, both, four):
+        assert max(map(len, text.splitlines())) <= 100
+    parts = [part.splitlines() for part in four.split("\n\n")]
+    assert len(parts) == 2
+    assert [part[2].split("|")[1].strip() for part in parts] == ["GraphCL"] * 2
+    assert "COLLAB" in parts[1][0]
+    assert "github_stargazers |" in both.split("\n\n")[1]  # rows can be told apart
 
 
 def test_a_gain_needs_the_same_seeds() -> None:

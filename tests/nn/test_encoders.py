@@ -96,6 +96,39 @@ def test_missing_trees_are_built_with_one_hint() -> None:
     assert torch.allclose(view(single), expected[1:2], atol=1e-6)
 
 
+class Mine(torch.nn.Module):
+    """A user's own module around the view."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.view = AnchorView(3, height=3)
+
+    def forward(self, data: Data) -> Tensor:
+        return self.view(data)  # their line
+
+
+@pytest.mark.parametrize("hooked", [False, True])
+@pytest.mark.parametrize("how", ["call", "embed", "loss", "module"])
+def test_the_hint_points_at_the_users_line(how: str, hooked: bool) -> None:
+    data = batch_of(4)
+    del data["tree_parent"], data["tree_level"]
+    mine = Mine()
+    if hooked:  # torch then calls through more functions of its own
+        mine.view.register_forward_hook(lambda *_: None)
+    with pytest.warns(UserWarning, match="carries no coding trees") as caught:
+        if how == "call":
+            mine.view(data)  # their line
+        elif how == "embed":
+            mine.view.embed(data)  # their line
+        elif how == "loss":
+            mine.view.loss(torch.ones(4, 96), data)  # their line
+        else:
+            mine(data)
+    assert caught[0].filename == __file__
+    with open(__file__) as source:
+        assert source.readlines()[caught[0].lineno - 1].endswith("# their line\n")
+
+
 def test_a_batch_of_one_trains() -> None:
     view = AnchorView(3, height=3)
     loss = view.loss(torch.randn(1, 96), batch_of(1))

@@ -1,11 +1,11 @@
 import dataclasses
 import json
 import math
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 import torch
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from adapters import graphcl
 from sega_anchor import AnchorView, NTXent
@@ -115,6 +115,7 @@ def test_records_are_resumed_and_never_mixed(
     # As after a kill: one embedding only half evaluated, the seed not complete.
     seed = content["seeds"]["0"]
     seed["complete"] = False
+    del content["checksum"]
     del seed["evaluations"]["2/GT"]["test"]["9"]
     path.write_text(json.dumps(content))
     calls = []
@@ -152,12 +153,27 @@ def test_without_evaluation_no_labels_are_needed(dataset) -> None:
 def test_an_unreadable_record_is_set_aside(dataset, tmp_path) -> None:
     result = run(dataset, results=tmp_path)
     assert result.record is not None
-    result.record.write_text(result.record.read_text()[:100])
-    assert run(dataset, results=tmp_path).evaluations == result.evaluations
-    assert len(list(tmp_path.glob("*.unreadable"))) == 1
-    (kept,) = tmp_path.glob("*-seed0.safetensors")
-    kept.write_bytes(b"damaged")
-    assert run(dataset, results=tmp_path).embeddings == {}
+    text = result.record.read_text()
+    for damaged in (text[:100], text.replace('"epoch": 1', '"epoch": 7'), "[]"):
+        result.record.write_text(damaged)
+        with pytest.warns(UserWarning, match=r"damaged .* it is now .*\.unreadable"):
+            again = run(dataset, results=tmp_path)
+        assert again.evaluations == result.evaluations
+        assert len(list(tmp_path.glob("*.unreadable"))) == 1
+
+
+@pytest.mark.usefixtures("quick_scores")
+@pytest.mark.parametrize("name", ["seed0", "seed0-weights"])
+def test_damaged_files_of_a_record_are_made_again(name: str, dataset, tmp_path) -> None:
+    result = run(dataset, results=tmp_path)
+    (path,) = tmp_path.glob(f"*-{name}.safetensors")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + b"?")  # a number
+    with pytest.warns(UserWarning, match="is damaged: training again"):
+        again = run(dataset, results=tmp_path)
+    assert path.read_bytes() == whole
+    assert again.evaluations == result.evaluations
+    assert torch.equal(again.embeddings["G"], result.embeddings["G"])
 
 
 def test_the_anchor_is_the_only_difference(dataset) -> None:
@@ -242,12 +258,23 @@ def test_options_name_the_fields_of_settings() -> None:
     }
 
 
-def labelled(count: int, classes: int = 2) -> list[Data]:
+def test_seeds_may_be_listed(quick_scores) -> None:
+    two = run("synthetic", seeds=2)
+    one = run("synthetic", seeds=[1])
+    assert list(one.history) == [1]
+    assert one.accuracy.values == two.accuracy.values[1:]
+    assert torch.equal(one.embeddings["G"], two.embeddings["G"])
+
+
+def labelled(count: int, classes: int = 2, **last: Any) -> list[Data]:
+    """Edges with classes in turn; the last graph has other attributes, too."""
     edge_index = torch.tensor([[0, 1], [1, 0]])
-    return [
-        Data(edge_index=edge_index, num_nodes=2, y=torch.tensor([i % classes]))
+    graphs = [
+        Data(edge_index=edge_index, x=torch.ones(2, 2), y=torch.tensor([i % classes]))
         for i in range(count)
     ]
+    graphs[-1].update(last)
+    return graphs
 
 
 @pytest.mark.parametrize(
@@ -259,6 +286,17 @@ def labelled(count: int, classes: int = 2) -> list[Data]:
         (lambda: run(labelled(18), folds=2), "2 classes of 10 graphs each"),
         (lambda: run("synthetic", folds=1), "folds must be at least 2, got 1"),
         (lambda: run([Data(num_nodes=1)] * 20), "20 of 20 graphs have no label y"),
+        (lambda: run(labelled(20, y=torch.tensor([0.5]))), r"y of graph 19 .*0\.5"),
+        (lambda: run(labelled(20, y=torch.tensor([math.nan]))), "y of graph 19 .*nan"),
+        (lambda: run(labelled(20, y="toxic")), "y of graph 19 .* got 'toxic'"),
+        (
+            lambda: run(labelled(20, x=torch.tensor([[1.0, math.inf]] * 2))),
+            "features of graph 19 are not finite",
+        ),
+        (
+            lambda: run(labelled(20, x=torch.ones(2, 3))),
+            r"x of graph 19 is .* \(2, 3\), of graph 0",
+        ),
         (lambda: run("NO-SUCH-SET"), "unknown data set 'NO-SUCH-SET'"),
         (lambda: run("synthetic", batch_size=1), "batch_size must be at least 2"),
         (lambda: run("synthetic", protocol="quick"), "protocol must be 'honest' or"),
@@ -266,6 +304,20 @@ def labelled(count: int, classes: int = 2) -> list[Data]:
         (lambda: run("synthetic", degree="all"), "degree must be"),
         (lambda: run("synthetic", evaluate_at=(3,)), "epochs from 1 to 2, got"),
         (lambda: run("synthetic", seeds=0), "seeds must be at least 1, got 0"),
+        (lambda: run("synthetic", seeds=[]), "seeds must be a count or a list"),
+        (lambda: run("synthetic", seeds=[1, 1]), r"different seeds.* got \[1, 1\]"),
+        (lambda: run("synthetic", seeds=2.5), "seeds must be a count .* got 2.5"),
+        (
+            lambda: run("synthetic", temperature=0.5),
+            r"use config=Config\(temperature=0.5\)",
+        ),
+        (lambda: run("synthetic", epoch=5), "no option 'epoch'; did you mean 'epochs'"),
+        (lambda: run("synthetic", ancor=True), "did you mean 'anchor'"),
+        (lambda: run("synthetic", tempertaure=1), "did you mean 'temperature'"),
+        (lambda: run("synthetic", zzz=1), "no option 'zzz'; known: protocol, labels"),
+        (lambda: run([HeteroData()] * 20), "got a HeteroData.*to_homogeneous"),
+        (lambda: run(HeteroData()), "got a single HeteroData"),
+        (lambda: run(Data()), "got a single Data"),
         (lambda: run("synthetic", max_degree=-1), "max_degree must not be negative"),
         (lambda: run("synthetic", device="gpu7"), "device must be a name .* 'gpu7'"),
         (lambda: graphcl.Config(height=1), "height must be an integer"),

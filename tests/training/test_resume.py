@@ -171,7 +171,7 @@ def test_weights_are_kept_with_their_configuration(dataset, tmp_path) -> None:
     assert result.embeddings["GT"].shape == (45, 2 * method.encoder.out_channels)
 
 
-@pytest.mark.parametrize("moment", ["save_embeddings", "save"])
+@pytest.mark.parametrize("moment", ["finish", "save"])
 def test_a_kill_at_the_write_of_the_record_costs_no_training(
     moment: str, dataset, tmp_path, monkeypatch
 ) -> None:
@@ -205,23 +205,23 @@ def test_a_state_that_outlives_the_record_keeps_its_evaluations(
     (record,) = tmp_path.glob("*.json")
     if damage == "lost":
         record.unlink()
+        again = run(dataset, "graphcl", True, tmp_path, **options)
     else:
         record.write_text(record.read_text()[:200])
-    again = run(dataset, "graphcl", True, tmp_path, **options)
+        with pytest.warns(UserWarning, match=r"it is now .*\.unreadable"):
+            again = run(dataset, "graphcl", True, tmp_path, **options)
     assert len(made) == 10 + 1 + 2
     assert told(again) == told(whole)
     assert len(again.candidates()) == 9
     assert run(dataset, "graphcl", True, tmp_path, **options).evaluations
 
 
-def test_a_run_of_more_seeds_meanwhile_loses_none(
-    dataset, tmp_path, monkeypatch
-) -> None:
+def test_a_run_of_other_seeds_meanwhile_is_kept(dataset, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(state, "EVERY", 0.0)
 
     def meanwhile(numbers: dict[str, Any]) -> None:
         if numbers["epoch"] == 3:
-            run(dataset, "graphcl", True, tmp_path, seeds=3)
+            run(dataset, "graphcl", True, tmp_path, seeds=[1, 2])
 
     whole = run(dataset, "graphcl", True, None)
     one = run(dataset, "graphcl", True, tmp_path, on_epoch=meanwhile)
@@ -231,3 +231,18 @@ def test_a_run_of_more_seeds_meanwhile_loses_none(
     assert sorted(seeds) == ["0", "1", "2"]
     assert all(seed["complete"] for seed in seeds.values())
     assert not list(tmp_path.glob("*.state*"))
+
+
+def test_a_state_with_a_flipped_bit_is_not_used(dataset, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(state, "EVERY", 0.0)
+    whole = run(dataset, "graphcl", True, None)
+    interrupt(monkeypatch, after=10)
+    with pytest.raises(KeyboardInterrupt):
+        run(dataset, "graphcl", True, tmp_path)
+    for path in tmp_path.glob("*.state*"):
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1  # a weight
+        path.write_bytes(content)
+    with pytest.warns(UserWarning, match="it is damaged"):
+        again = run(dataset, "graphcl", True, tmp_path)
+    assert told(again) == told(whole)

@@ -10,9 +10,15 @@ import scipy.sparse
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
-from sega_anchor import build_coding_tree
+from sega_anchor import (
+    AddCodingTree,
+    AddRandomTree,
+    AnchorView,
+    build_coding_tree,
+    build_coding_trees,
+)
 from sega_anchor.trees._as_edges import as_edges
 from sega_anchor.trees.build import read_csr
 
@@ -144,3 +150,22 @@ EDGES = torch.tensor([[0], [1]])
 def test_what_cannot_be_read_is_refused(graph: Any, more: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         as_edges(graph, *more)
+
+
+def test_a_heterogeneous_graph_is_refused_by_name_everywhere() -> None:
+    graph = HeteroData()
+    graph["user"].x = torch.ones(3, 2)
+    graph["user", "likes", "user"].edge_index = torch.tensor([[0, 1], [1, 2]])
+    for take in (
+        build_coding_tree,
+        build_coding_trees,
+        lambda graph: build_coding_trees([graph]),
+        AddCodingTree(),
+        AddRandomTree(),
+        lambda graph: AddCodingTree().map([graph]),
+        AnchorView(2),
+        AnchorView(2).embed,
+    ):
+        with pytest.raises(ValueError, match=r"got a HeteroData.*to_homogeneous\(\)"):
+            take(graph)
+    assert build_coding_tree(graph.to_homogeneous().edge_index).num_vertices == 3

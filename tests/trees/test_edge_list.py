@@ -92,6 +92,44 @@ def test_a_dash_is_standard_input(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize(
+    "header",
+    [
+        "source,target,weight",
+        "Source, Target, Weight",
+        '"source","target","weight"',
+        "src\tdst\tweight",
+        "from,to,capacity",
+        "person,friend,weight",
+        "u\tv\tvalue",
+    ],
+)
+@pytest.mark.parametrize("before", ["", "\ufeff", "# made by hand\n\n"])
+def test_the_header_of_a_csv_file_is_no_edge(header, before, file: Path) -> None:
+    rows = "1,2,0.5\n2,3,4\n" if "," in header else "1\t2\t0.5\n2\t3\t4\n"
+    expected = read(file, rows)
+    assert read(file, f"{before}{header}\n{rows}") == expected
+    assert read(file, gzip.compress(f"{header}\r\n{rows}".encode())) == expected
+
+
+def test_two_columns_may_have_a_header(file: Path) -> None:
+    expected = [[0, 1], [1, 2]], None, ["7", "8", "9"]
+    assert read(file, "source,target\n7,8\n8,9\n") == expected
+    assert read(file, "node_1\tnode_2\n7\t8\n8\t9\n") == expected
+
+
+def test_vertices_with_words_for_names_are_no_header(file: Path) -> None:
+    assert read(file, "u,v\nv,w\n")[2] == ["u", "v", "w"]
+    assert read(file, "a,b,1\nb,c,2\n")[2] == ["a", "b", "c"]
+    assert read(file, "source target\ntarget sink\n")[2] == ["source", "target", "sink"]
+
+
+def test_lines_below_a_header_keep_their_numbers(file: Path) -> None:
+    file.write_text("source,target\n1,2\n3\n")
+    with pytest.raises(ValueError, match="line 3: expected"):
+        read_edge_list(file)
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"1 2\n\n# x\n3\n", "line 4: expected 'u v' or 'u v weight', got '3'"),

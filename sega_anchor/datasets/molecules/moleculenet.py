@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from ...utils.files import check_writable
 from ...utils.progress import progress_bar
-from .._files import AnyPath, archive_folder, data_root, download
+from .._files import DATA_REMEDY, AnyPath, archive_folder, data_root, download
 from .smiles import as_data, find_smiles_column, molecule_arrays, read_table
 
 _URL = "https://deepchemdata.s3-us-west-1.amazonaws.com/datasets/"
@@ -159,6 +160,7 @@ def _find(
             stem, _, ending = path.name.lower().partition(".")
             if stem in (name, source.stem.lower()) and ending in ("csv", "csv.gz"):
                 return path
+    check_writable(home, "the data folder", DATA_REMEDY)
     home.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=home) as temporary:
         part = Path(temporary, source.file)

@@ -23,7 +23,7 @@ from ...loader.packed_graphs import PackedGraphs
 from ...trees.build import BUILDER_VERSION, TreeMethod, build_arrays, check_build
 from ...trees.levels import parent_offsets
 from ...utils.checks import check_at_least
-from ...utils.files import file_digest
+from ...utils.files import check_writable, file_digest
 from ...utils.progress import ProgressCounter, log_shown
 from ...utils.scatter import prefix_sum
 from .smiles import MoleculeArrays, iterate_smiles, parse_smiles
@@ -81,6 +81,7 @@ def pack_smiles(
         "builder": BUILDER_VERSION,
     }
     rows = iterate_smiles(path)  # fails for a file without the column
+    check_writable(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / ".lock"), log_shown():
         writer = PackedWriter(folder, about)

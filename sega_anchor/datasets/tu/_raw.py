@@ -1,7 +1,6 @@
 """process_raw: turn raw TU text files into the cache file of PyG's TUDataset."""
 
-import os
-import tempfile
+import io
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.utils import coalesce, one_hot, remove_self_loops
 
+from ...utils.files import write_atomically
 from ...utils.scatter import prefix_sum
 from .._files import byte_bar
 
@@ -32,13 +32,12 @@ def process_raw(raw: Path, name: str, target: Path) -> None:
 
     Raises:
         ValueError: if a file is not a table of numbers or the files disagree.
+        OSError: if the file cannot be written.
     """
     data, slices, sizes = read_raw(raw, name)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".data-", dir=target.parent) as temporary:
-        fresh = Path(temporary, "data.pt")
-        torch.save((data.to_dict(), slices, sizes, Data), fresh)
-        os.replace(fresh, target)
+    content = io.BytesIO()  # torch's own writer hides what a full disk says
+    torch.save((data.to_dict(), slices, sizes, Data), content)
+    write_atomically(target, content.getvalue())
 
 
 def read_raw(raw: Path, name: str) -> tuple[Data, dict[str, Tensor], dict[str, int]]:

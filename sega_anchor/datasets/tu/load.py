@@ -3,12 +3,14 @@
 import difflib
 import re
 import tempfile
+import warnings
 from pathlib import Path
 
 from torch_geometric.data import InMemoryDataset
 from torch_geometric.datasets import TUDataset
 
-from .._files import ARCHIVES, AnyPath, archive_folder, data_root, download
+from ...utils.files import check_writable, is_intact, seal
+from .._files import ARCHIVES, DATA_REMEDY, AnyPath, archive_folder, data_root, download
 from ..synthetic import SyntheticCommunities
 from ._archive import extract_archive, is_complete
 from ._raw import process_raw
@@ -60,7 +62,8 @@ def load(
 
     Raises:
         ValueError: if the name is unknown, the archives folder does not exist, the
-            archive is corrupt or incomplete, or the download fails.
+            archive is corrupt or incomplete, the root cannot be written, or the
+            download fails.
 
     Source: Morris et al., "TUDataset" (2020); the paper's appendix C.
 
@@ -76,7 +79,14 @@ def load(
     folder = archive_folder(archives)
     home = data_root(root)
     _prepare(name, home / name, folder)
-    return TUDataset(str(home), name, use_node_attr=use_node_attr)
+    try:
+        return TUDataset(str(home), name, use_node_attr=use_node_attr)
+    except Exception as error:  # torch's reader may raise almost anything
+        folder = home / name / "processed"
+        raise ValueError(
+            f"{str(folder)!r} cannot be read ({type(error).__name__}): delete it, and "
+            "it is made again"
+        ) from error
 
 
 def _prepare(name: str, home: Path, folder: Path | None) -> None:
@@ -90,15 +100,21 @@ def _prepare(name: str, home: Path, folder: Path | None) -> None:
     available = plain and (archive is not None or is_complete(raw, name))
     if name not in TU_NAMES and not available:
         raise ValueError(_unknown(name, folder))
+    processed = home / "processed" / "data.pt"
+    is_damaged = processed.is_file() and not is_intact(processed)
+    if is_complete(raw, name) and processed.is_file() and not is_damaged:
+        return
+    if is_damaged:
+        warnings.warn(f"{processed} is damaged and made again", stacklevel=4)
+    check_writable(home, "the data folder", DATA_REMEDY)
     if not is_complete(raw, name):
         if archive is None:
             _fetch(name, raw)
         else:
             extract_archive(archive, name, raw)
-    processed = home / "processed" / "data.pt"
-    if not processed.is_file():
-        # TUDataset's own reader needs far more memory and has no progress bar.
-        process_raw(raw, name, processed)
+    # TUDataset's own reader needs far more memory and has no progress bar.
+    process_raw(raw, name, processed)
+    seal(processed)
 
 
 def _unknown(name: str, folder: Path | None) -> str:

@@ -7,7 +7,7 @@ from ...augment import Augmentation, Released, augmentation
 from ...training import FeatureSpec
 from ...trees import TreeMethod, check_build
 from ...utils import check_at_least, check_choice, check_positive
-from ..settings import Protocol, check_batch_size, check_device
+from ..settings import Protocol, Seeds, check_batch_size, check_device, seed_numbers
 
 Pretraining = Literal["none", "graphcl", "sega"]
 #: How tables call what came before fine-tuning.
@@ -37,7 +37,7 @@ class Config:
         pretrain_epochs, pretrain_lr: of pre-training.
         epochs, lr: of fine-tuning.
         batch_size: graphs per step, in both.
-        seeds: how many seeds, 0, 1, ...
+        seeds: how many seeds, 0, 1, ..., or a list of them.
         folds: of the evaluation, at least 3.
         root, archives, results, device: as in
             :class:`~sega_anchor.protocols.Settings`; ``results`` also keeps the
@@ -61,7 +61,7 @@ class Config:
     epochs: int = 100
     lr: float = 0.001
     batch_size: int = 128
-    seeds: int = 5
+    seeds: Seeds = 5
     folds: int = 10
     root: str | None = None
     archives: str | None = None
@@ -73,8 +73,8 @@ class Config:
         check_choice("pretraining", self.pretraining, Pretraining)
         check_choice("protocol", self.protocol, Protocol)
         check_batch_size(self.batch_size)
-        for name in ("seeds", "epochs"):
-            check_at_least(name, getattr(self, name), 1)
+        seed_numbers(self.seeds)
+        check_at_least("epochs", self.epochs, 1)
         check_at_least("folds", self.folds, 3)  # one for each part
         check_device(self.device)
         self.view()
@@ -117,7 +117,7 @@ class Options(TypedDict, total=False):
     epochs: int
     lr: float
     batch_size: int
-    seeds: int
+    seeds: Seeds
     folds: int
     root: str | None
     archives: str | None

@@ -29,6 +29,7 @@ from ...training import OnEpoch, TrainingState, run_finetuning, run_pretraining
 from ...training.checkpoint import load_encoder, save_encoder
 from ...training.contrast import Contrast
 from ...training.finetuning import Classifier, Curves, Part
+from ...utils.locks import one_at_a_time
 from ...utils.progress import log_line, log_shown, progress_bar
 from ..features import feature_transform
 from ..prepare import (
@@ -41,7 +42,7 @@ from ..prepare import (
     prepare,
     reset_copy,
 )
-from ..settings import identity
+from ..settings import check_options, check_results, identity, seed_numbers
 from ._config import FEATURES, LABELS, Config, Options
 from ._split import check_label_rate, split
 
@@ -81,13 +82,15 @@ def run(
         >>> run("synthetic", pretraining="sega", **few).by_validation().candidates
         2
     """
+    check_options(options, Config)
     config = Config(**options)
+    seeds = seed_numbers(config.seeds)
     with process_group(config.device) as device, preserve_rng(device), log_shown():
         work = _Run(dataset, config, device, on_epoch)
         before = 0 if config.pretraining == "none" else config.pretrain_epochs
         epochs = f"{before} + {config.epochs}"
-        announce(work.record, len(work.graphs), config.seeds, epochs, device)
-        for seed in range(config.seeds):
+        announce(work.record, len(work.graphs), seeds, epochs, device)
+        for seed in seeds:
             work.finish(seed)
     return work.result()
 
@@ -105,6 +108,7 @@ class _Run:
         self.config = config
         self.on_epoch = on_epoch
         self.device = device
+        check_results(config.results)
         with phase("data"):
             name, graphs, attributes = find_graphs(
                 dataset, config.protocol, config.root, config.archives
@@ -142,6 +146,11 @@ class _Run:
 
     def finish(self, seed: int) -> None:
         """Do what is not on record yet for a seed."""
+        with one_at_a_time(self.record.sibling_path(f"seed{seed}.state")):
+            self.record.refresh()
+            self._finish(seed)
+
+    def _finish(self, seed: int) -> None:
         known = self.record.seed_entry(seed)
         folds = known.setdefault("folds", {})
         every = range(self.config.folds)
@@ -164,7 +173,8 @@ class _Run:
 
     def result(self) -> Tuned:
         """Return what all seeds have measured."""
-        seeds = [self.record.seed_entry(seed) for seed in range(self.config.seeds)]
+        numbers = seed_numbers(self.config.seeds)
+        seeds = [self.record.seed_entry(seed) for seed in numbers]
         curves = {
             part: np.array(
                 [
@@ -174,7 +184,10 @@ class _Run:
             )
             for part in seeds[0]["folds"]["0"]
         }
-        history = {i: seed.get("history", []) for i, seed in enumerate(seeds)}
+        history = {
+            number: seed.get("history", [])
+            for number, seed in zip(numbers, seeds, strict=True)
+        }
         return Tuned(self.record.config, curves, history, self.record.path)
 
     def _pretrained(self, seed: int) -> ResGCN:

@@ -1,7 +1,7 @@
 """The transfer protocol: learn from many graphs without labels, then from another set.
 
     from sega_anchor.protocols import transfer
-    transfer.pretrain("zinc.csv.gz", "checkpoints/sega", method="sega")
+    transfer.pretrain("zinc.csv.gz", "checkpoints/sega", pretraining="sega")
     transfer.finetune("bbbp", "checkpoints/sega/epoch100.safetensors").by_validation()
 
 Source: Hu et al., ICLR 2020, repository snap-stanford/pretrain-gnns; You et al.,

@@ -5,7 +5,7 @@ from typing import Literal, TypedDict
 
 from ...trees import TreeMethod, check_build
 from ...utils import check_choice, check_positive
-from ..settings import check_batch_size, check_device
+from ..settings import Seeds, check_batch_size, check_device, seed_numbers
 from ._domains import DOMAINS, DomainName
 
 PretrainMethod = Literal["sega", "graphcl"]
@@ -16,8 +16,8 @@ class PretrainConfig:
     """How an encoder is pre-trained; published by default.
 
     Args:
-        method: "sega" contrasts the tree of each graph with an augmentation, "graphcl"
-            two augmentations.
+        pretraining: "sega" contrasts the tree of each graph with an augmentation,
+            "graphcl" two augmentations.
         domain: "molecules" (a SMILES file) or "proteins" (a folder of ego-networks).
         epochs: how many; the released loop stops at 99 of them.
         checkpoints: epochs after which the encoder is kept, beside the last.
@@ -28,7 +28,7 @@ class PretrainConfig:
         hidden_channels, num_layers: of the encoder.
         height: of the coding trees.
         tree: how they are built.
-        seed: decides start, orders and augmentations.
+        seeds: the one that decides start, orders and augmentations, as a list.
         packed: folder for the molecules as graphs with trees; default one under the
             data root, found again by the content of the file.
         root: folder of data, as in :class:`~sega_anchor.protocols.Settings`.
@@ -39,7 +39,7 @@ class PretrainConfig:
         ValueError: for a value that cannot be used.
     """
 
-    method: PretrainMethod = "sega"
+    pretraining: PretrainMethod = "sega"
     domain: DomainName = "molecules"
     epochs: int = 100
     checkpoints: tuple[int, ...] = (20, 40, 60, 80, 100)
@@ -51,7 +51,7 @@ class PretrainConfig:
     num_layers: int = 5
     height: int = 5
     tree: TreeMethod = "refined"
-    seed: int = 0
+    seeds: Seeds = (0,)
     packed: str | None = None
     root: str | None = None
     jobs: int | None = None
@@ -59,7 +59,7 @@ class PretrainConfig:
 
     def __post_init__(self) -> None:
         """Refuse values before any work starts."""
-        check_choice("method", self.method, PretrainMethod)
+        check_choice("pretraining", self.pretraining, PretrainMethod)
         check_choice("domain", self.domain, DomainName)
         check_batch_size(self.batch_size)
         check_positive(
@@ -67,13 +67,23 @@ class PretrainConfig:
         )
         check_build(self.height, self.tree)
         check_device(self.device)
+        if len(seed_numbers(self.seeds)) > 1:
+            raise ValueError(
+                "an encoder is pre-trained with one seed: give it as a list, such as "
+                f"seeds=[3], got {self.seeds!r}"
+            )
         DOMAINS[self.domain].augmentation(self.strength)
+
+    @property
+    def seed(self) -> int:
+        """The one seed."""
+        return seed_numbers(self.seeds)[0]
 
 
 class PretrainOptions(TypedDict, total=False):
     """The fields of :class:`PretrainConfig` as keyword arguments."""
 
-    method: PretrainMethod
+    pretraining: PretrainMethod
     domain: DomainName
     epochs: int
     checkpoints: tuple[int, ...]
@@ -85,7 +95,7 @@ class PretrainOptions(TypedDict, total=False):
     num_layers: int
     height: int
     tree: TreeMethod
-    seed: int
+    seeds: Seeds
     packed: str | None
     root: str | None
     jobs: int | None
@@ -106,7 +116,8 @@ class FinetuneConfig:
             or 300 and 5.
         smiles_column: of a CSV file; default "smiles", else "mol".
         tasks: columns of a CSV file that hold labels; default all others.
-        seeds: how many seeds, 0, 1, ...; the split is the same for all.
+        seeds: how many seeds, 0, 1, ..., or a list of them; the split is the same for
+            all.
         root: folder of data, as in :class:`~sega_anchor.protocols.Settings`.
         archives: folder of MoleculeNet's files, looked at before any download.
         results: folder for the record; what is found there is not computed again, and
@@ -126,7 +137,7 @@ class FinetuneConfig:
     num_layers: int | None = None
     smiles_column: str | None = None
     tasks: tuple[str, ...] = ()
-    seeds: int = 10
+    seeds: Seeds = 10
     root: str | None = None
     archives: str | None = None
     results: str | None = None
@@ -138,7 +149,8 @@ class FinetuneConfig:
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be in [0, 1), got {self.dropout!r}")
         check_batch_size(self.batch_size)
-        check_positive(self, "epochs", "hidden_channels", "num_layers", "lr", "seeds")
+        check_positive(self, "epochs", "hidden_channels", "num_layers", "lr")
+        seed_numbers(self.seeds)
         check_device(self.device)
 
 
@@ -154,7 +166,7 @@ class FinetuneOptions(TypedDict, total=False):
     num_layers: int | None
     smiles_column: str | None
     tasks: tuple[str, ...]
-    seeds: int
+    seeds: Seeds
     root: str | None
     archives: str | None
     results: str | None

@@ -65,7 +65,7 @@ def unlabelled_graphs(source: str | Path, config: PretrainConfig) -> PackedGraph
             source, folder, height=config.height, method=config.tree, jobs=config.jobs
         )
     graphs: Sequence[Data] = load_proteins(source, split="unsupervised")
-    if config.method == "sega":
+    if config.pretraining == "sega":
         graphs = AddCodingTree(config.height, config.tree).map(
             graphs, threads=config.jobs
         )

@@ -30,10 +30,11 @@ from ...training import (
 from ...training.checkpoint import read_about
 from ...training.finetuning import Curves, Part
 from ...utils import file_digest
+from ...utils.locks import one_at_a_time
 from ...utils.progress import log_line, log_shown
 from ..prepare import announce
 from ..semisupervised import LABELS
-from ..settings import identity
+from ..settings import check_options, check_results, identity, seed_numbers
 from ._config import FinetuneConfig, FinetuneOptions
 from ._data import labelled_graphs
 from ._domains import DOMAINS
@@ -71,12 +72,14 @@ def finetune(
         ValueError: before any training, for data, weights or options that cannot be
             used.
     """
+    check_options(options, FinetuneConfig)
     config = FinetuneConfig(**options)
+    seeds = seed_numbers(config.seeds)
     with process_group(config.device) as device, preserve_rng(device), log_shown():
         work = _Run(dataset, checkpoint, config, device, on_epoch)
         graphs = len(work.data.graphs)
-        announce(work.record, graphs, config.seeds, work.epochs, device)
-        for seed in range(config.seeds):
+        announce(work.record, graphs, seeds, work.epochs, device)
+        for seed in seeds:
             work.finish(seed)
         return work.result()
 
@@ -92,6 +95,7 @@ class _Run:
         device: str,
         on_epoch: OnEpoch | None,
     ) -> None:
+        check_results(config.results)
         self.device = device
         self.on_epoch = on_epoch
         self.config = config
@@ -122,24 +126,29 @@ class _Run:
 
     def finish(self, seed: int) -> None:
         """Fine-tune with one seed, unless that is on record."""
-        known = self.record.seed_entry(seed)
-        if broadcast_object("curves" in known):
-            # A kill may have left it behind.
-            TrainingState(self._state_path(seed)).discard()
-            log_line(f"seed {seed}: on record")
-        else:
-            known["curves"], state = self._tune(seed)
-            self.record.save()
-            state.discard()
+        with one_at_a_time(self._state_path(seed)):
+            self.record.refresh()
+            known = self.record.seed_entry(seed)
+            if broadcast_object("curves" in known):
+                # A kill may have left it behind.
+                TrainingState(self._state_path(seed)).discard()
+                log_line(f"seed {seed}: on record")
+            else:
+                known["curves"], state = self._tune(seed)
+                self.record.save()
+                state.discard()
         known.update(broadcast_object(known))
 
     def result(self) -> Tuned:
         """Return what all seeds have measured."""
-        seeds = [self.record.seed_entry(s)["curves"] for s in range(self.config.seeds)]
+        numbers = seed_numbers(self.config.seeds)
+        seeds = [self.record.seed_entry(seed)["curves"] for seed in numbers]
         curves = {
             part: np.array([[curve[part]] for curve in seeds]) for part in seeds[0]
         }
-        return Tuned(self.record.config, curves, record=self.record.path)
+        # Nothing is pre-trained here.
+        history: dict[int, list[dict[str, float]]] = {seed: [] for seed in numbers}
+        return Tuned(self.record.config, curves, history, self.record.path)
 
     def _state_path(self, seed: int) -> Path | None:
         return self.record.sibling_path(f"seed{seed}.state")

@@ -17,6 +17,7 @@ from ...distributed import (
     rank_identity,
     seed_rank,
 )
+from ...loader import PackedGraphs
 from ...profile import phase
 from ...training import (
     Contrast,
@@ -26,14 +27,16 @@ from ...training import (
     save_encoder,
 )
 from ...training.pretraining import Epoch
-from ...utils import write_atomically
+from ...utils import check_writable, write_atomically
+from ...utils.locks import one_at_a_time
 from ...utils.progress import log_line, log_shown
-from ..settings import identity
+from ..settings import check_options, identity
 from ._config import PretrainConfig, PretrainOptions
 from ._data import unlabelled_graphs
 from ._domains import DOMAINS
 
 _ABOUT = "pretraining.json"
+_STATE = "training.state"
 
 
 def pretrain(
@@ -65,6 +68,7 @@ def pretrain(
         ValueError: before any training, for data or options that cannot be used, or a
             folder that holds another pre-training.
     """
+    check_options(options, PretrainConfig)
     config = PretrainConfig(**options)
     with process_group(config.device) as device, preserve_rng(device), log_shown():
         return _pretrain(source, Path(folder), config, device, on_epoch)
@@ -78,28 +82,43 @@ def _pretrain(
     on_epoch: OnEpoch | None,
 ) -> Path:
     log = folder / _ABOUT
-    decisive = identity(config, "checkpoints", "packed", "device")
-    about = {"source": Path(source).name, **decisive, **rank_identity()}
+    decisive = identity(config, "pretraining", "checkpoints", "packed", "device")
+    # The words of checkpoints; what they say must not depend on how it was asked for.
+    about = {"source": Path(source).name, "method": config.pretraining, **decisive}
+    about |= {"seed": config.seed, **rank_identity()}
     _refuse_other(log, about)
+    if is_main():
+        check_writable(folder)
     with main_first(), phase("data"):
         graphs = unlabelled_graphs(source, config)
     about["graphs"] = len(graphs)
     _refuse_other(log, about)
+    with one_at_a_time(folder / _STATE if is_main() else None):
+        return _train(graphs, folder, config, device, about, on_epoch)
+
+
+def _train(
+    graphs: PackedGraphs,
+    folder: Path,
+    config: PretrainConfig,
+    device: str,
+    about: dict[str, Any],
+    on_epoch: OnEpoch | None,
+) -> Path:
+    log = folder / _ABOUT
     last = folder / f"epoch{config.epochs:03d}.safetensors"
     model, generator = _model(config, device)
     state = TrainingState(
-        folder / "training.state" if is_main() else None,
-        [model],
-        model.optimizers,
-        [generator],
+        folder / _STATE if is_main() else None, [model], model.optimizers, [generator]
     )
     if broadcast_object(last.exists() and log.exists()):
         state.discard()  # if a kill came just before that
         log_line(f"pre-training: finished before, {last}")
         return last
+    what = f"pre-training {config.pretraining} on {about['source']}"
     log_line(
-        f"pre-training {config.method} on {about['source']}: {len(graphs)} graphs, "
-        f"epochs {config.epochs}, {device}, checkpoints in {folder}"
+        f"{what}: {len(graphs)} graphs, epochs {config.epochs}, {device}, "
+        f"checkpoints in {folder}"
     )
     if is_main():
         write_log(log, about, [])
@@ -134,7 +153,7 @@ def _model(config: PretrainConfig, device: str) -> tuple[Contrast, torch.Generat
     width = config.hidden_channels
     encoder = domain.encoder(width, config.num_layers, 0.0)
     anchor = None
-    if config.method == "sega":
+    if config.pretraining == "sega":
         anchor = domain.anchor(width, config.height, config.tree)
     generator = rank_generator(config.seed, device)
     model = Contrast(

@@ -26,7 +26,7 @@ from ..prepare import (
     pack,
     prepare,
 )
-from ..settings import Settings, identity
+from ..settings import Settings, check_results, identity
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,7 @@ def prepare_job(
     Raises:
         ValueError: for data or settings that cannot be used.
     """
+    check_results(settings.results)
     anchored = anchor is not None and anchor is not False
     paper = settings.protocol == "paper"
     if paper:

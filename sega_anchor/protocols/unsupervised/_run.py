@@ -11,9 +11,10 @@ from ...distributed import broadcast_object, is_main, preserve_rng, process_grou
 from ...nn import AnchorView
 from ...report import Result
 from ...training import Method, MethodConfig, OnEpoch, TrainingState
+from ...utils.locks import one_at_a_time
 from ...utils.progress import log_line, log_shown
 from ..prepare import announce
-from ..settings import Options, Settings
+from ..settings import Options, Settings, check_options, seed_numbers
 from ._evaluation import evaluations
 from ._job import Job, prepare_job
 from ._training import Training
@@ -47,9 +48,10 @@ def run(
     """
     with process_group(settings.device) as device, preserve_rng(device), log_shown():
         job = prepare_job(method, dataset, anchor, config, settings, device)
-        announce(job.record, len(job.graphs), settings.seeds, job.epochs, device)
+        seeds = seed_numbers(settings.seeds)
+        announce(job.record, len(job.graphs), seeds, job.epochs, device)
         embeddings: dict[str, Tensor] = {}
-        for seed in range(settings.seeds):
+        for seed in seeds:
             embeddings = _finish(job, seed, on_epoch)
     return _result(job, embeddings)
 
@@ -57,20 +59,20 @@ def run(
 def _finish(job: Job, seed: int, on_epoch: OnEpoch | None) -> dict[str, Tensor]:
     """Train with one seed, unless that is on record; return the last embeddings."""
     record = job.record
-    known = record.seed_entry(seed)
-    if broadcast_object(known.get("complete", False)):
-        embeddings = record.embeddings(seed)
-        # A kill may have left it behind.
-        TrainingState(record.sibling_path(f"seed{seed}.state")).discard()
-        log_line(f"seed {seed}: on record")
-    else:
-        training = Training(job, seed, on_epoch)
-        known["history"], embeddings = training.finish()
-        if is_main():
-            record.save_embeddings(seed, embeddings)
-            known["complete"] = True
-            record.save()
-        training.state.discard()
+    state = record.sibling_path(f"seed{seed}.state")
+    with one_at_a_time(state):
+        record.refresh()
+        known = record.seed_entry(seed)
+        if broadcast_object(record.is_complete(seed)):
+            embeddings = record.embeddings(seed)
+            TrainingState(state).discard()  # a kill may have left it behind
+            log_line(f"seed {seed}: on record")
+        else:
+            training = Training(job, seed, on_epoch)
+            known["history"], embeddings = training.finish()
+            if is_main():
+                record.finish(seed, embeddings)
+            training.state.discard()
     # Rank 0 has evaluated; the others learn of it here.
     known.update(broadcast_object(known))
     return broadcast_object(embeddings)
@@ -78,7 +80,7 @@ def _finish(job: Job, seed: int, on_epoch: OnEpoch | None) -> dict[str, Tensor]:
 
 def _result(job: Job, embeddings: dict[str, Tensor]) -> Result:
     """Return what all seeds have measured."""
-    seeds = range(job.settings.seeds)
+    seeds = seed_numbers(job.settings.seeds)
     return Result(
         job.record.config,
         [one for seed in seeds for one in evaluations(job, seed)],
@@ -130,6 +132,7 @@ def adapter(method: type[Method[C_contra]], notes: str = "") -> Run[C_contra]:
         on_epoch: OnEpoch | None = None,
         **options: Unpack[Options],
     ) -> Result:
+        check_options(options, Settings, method.config_class)
         chosen = method.config_class() if config is None else config
         return run(method, dataset, anchor, chosen, Settings(**options), on_epoch)
 

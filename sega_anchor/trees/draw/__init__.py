@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...utils.files import write_atomically
+from ...utils.files import check_writable, write_atomically
 from ..build import read_csr
 from ..coding_tree import CodingTree
 from ._groups import Groups, Ints
@@ -108,6 +108,7 @@ def check_drawing(path: str | Path | None = None) -> None:
         raise ValueError(f"there is no folder {str(path.parent)!r}: make it first")
     if path.is_dir():
         raise ValueError(f"{str(path)!r} is a folder: give the name of a file")
+    check_writable(path.parent)
 
 
 def _edges(tree: CodingTree, edge_index: Tensor) -> Ints:

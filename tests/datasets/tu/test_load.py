@@ -1,3 +1,6 @@
+import errno
+import os
+import shutil
 import urllib.error
 import urllib.request
 import zipfile
@@ -8,7 +11,6 @@ from torch_geometric.data import InMemoryDataset
 from torch_geometric.datasets import TUDataset
 
 from sega_anchor.datasets import SyntheticCommunities, load
-from sega_anchor.datasets.tu import _raw
 from tests.helpers.paths import real_data
 
 # Two triangles, an edgeless graph, and a self-loop and a repeated edge to be dropped.
@@ -141,18 +143,43 @@ def test_an_interrupted_extraction_leaves_nothing(
     assert len(load("TOY", root=tmp_path / "data", archives=folder)) == 3
 
 
-def test_an_interrupted_write_leaves_no_cache(
+def test_a_full_disk_leaves_no_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def half(data: object, path: Path) -> None:
-        path.write_bytes(b"half")
-        raise KeyboardInterrupt
+    def replace(old: Path, new: Path) -> None:
+        if new.name == "data.pt":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        shutil.move(old, new)
 
     folder = pack(tmp_path / "zips")
-    monkeypatch.setattr(_raw.torch, "save", half)
-    with pytest.raises(KeyboardInterrupt):
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(OSError, match="No space left"):
         load("TOY", archives=folder)
     assert not list((tmp_path / "data" / "TOY" / "processed").iterdir())
+    monkeypatch.undo()
+    assert len(load("TOY", root=tmp_path / "data")) == 3
+
+
+def test_a_damaged_cache_is_made_again(tmp_path: Path) -> None:
+    folder = pack(tmp_path / "zips")
+    whole = load("TOY", archives=folder)
+    cache = tmp_path / "data" / "TOY" / "processed" / "data.pt"
+    content = cache.read_bytes()
+    at = content.index(whole.y.numpy().tobytes())  # a label
+    for damaged in (b"", content[:100], content[:at] + b"?" + content[at + 1 :]):
+        cache.write_bytes(damaged)
+        with pytest.warns(UserWarning, match=r"data\.pt is damaged and made again"):
+            again = load("TOY")
+        assert again.y.equal(whole.y) and cache.read_bytes() == content
+
+
+def test_a_damaged_cache_of_others_is_refused(tmp_path: Path) -> None:
+    load("TOY", archives=pack(tmp_path / "zips"))
+    cache = tmp_path / "data" / "TOY" / "processed" / "data.pt"
+    cache.with_name("data.pt.sha256").unlink()  # PyG's own has none
+    cache.write_bytes(b"noise")
+    with pytest.raises(ValueError, match=r"processed' cannot be read .* delete it"):
+        load("TOY")
 
 
 def test_another_process_may_be_first(
