@@ -3,6 +3,9 @@
 import importlib
 import itertools
 import json
+import os
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from sega_anchor.datasets import SyntheticCommunities
 from sega_anchor.report import Result
 from sega_anchor.training import checkpoint, state
 from sega_anchor.training.method import Method
+from tests.helpers.paths import ROOT
 from tests.helpers.scores import SVM_SCORES
 
 pytestmark = pytest.mark.usefixtures("quick_scores")
@@ -216,23 +220,6 @@ def test_a_state_that_outlives_the_record_keeps_its_evaluations(
     assert run(dataset, "graphcl", True, tmp_path, **options).evaluations
 
 
-def test_a_run_of_other_seeds_meanwhile_is_kept(dataset, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(state, "EVERY", 0.0)
-
-    def meanwhile(numbers: dict[str, Any]) -> None:
-        if numbers["epoch"] == 3:
-            run(dataset, "graphcl", True, tmp_path, seeds=[1, 2])
-
-    whole = run(dataset, "graphcl", True, None)
-    one = run(dataset, "graphcl", True, tmp_path, on_epoch=meanwhile)
-    assert told(one) == told(whole)
-    (record,) = tmp_path.glob("*.json")
-    seeds = json.loads(record.read_text())["seeds"]
-    assert sorted(seeds) == ["0", "1", "2"]
-    assert all(seed["complete"] for seed in seeds.values())
-    assert not list(tmp_path.glob("*.state*"))
-
-
 def test_a_state_with_a_flipped_bit_is_not_used(dataset, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(state, "EVERY", 0.0)
     whole = run(dataset, "graphcl", True, None)
@@ -246,3 +233,31 @@ def test_a_state_with_a_flipped_bit_is_not_used(dataset, tmp_path, monkeypatch) 
     with pytest.warns(UserWarning, match="it is damaged"):
         again = run(dataset, "graphcl", True, tmp_path)
     assert told(again) == told(whole)
+
+
+SEEDS = """
+import sys
+from adapters import graphcl
+
+seeds = [int(word) for word in sys.argv[1:]]
+graphcl.run("synthetic", seeds=seeds, epochs=2, evaluate_at=(), results=".")
+"""
+
+
+@pytest.mark.slow
+def test_runs_of_some_seeds_at_once_lose_none(tmp_path) -> None:
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", SEEDS, *seeds],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        for seeds in ("0", "210", "10")
+    ]
+    assert [one.wait(timeout=120) for one in runs] == [0, 0, 0]
+    (record,) = tmp_path.glob("*.json")
+    seeds = json.loads(record.read_text())["seeds"]
+    assert sorted(seeds) == ["0", "1", "2"]
+    assert all(seed["complete"] for seed in seeds.values())
+    assert len(list(tmp_path.glob("*-weights.safetensors"))) == 3
+    assert not list(tmp_path.glob("*.state*"))
