@@ -52,7 +52,7 @@ def test_the_anchor_plugs_in_with_at_most_five_lines(example, name: str) -> None
 def test_few_labels(example, monkeypatch) -> None:
     shorten(monkeypatch, semisupervised, "run", {"pretrain_epochs": 1, "epochs": 1})
     table = example("semisupervised")
-    assert table.count("synthetic") == 3
+    assert table.split("\n\n")[0].count("synthetic") == 3
     assert example("semisupervised") == table  # read, not computed again
 
 
@@ -67,7 +67,7 @@ def test_transfer(example, tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "all.smi").write_text("\n".join(molecules))
     (tmp_path / "fluor.csv").write_text("\n".join(["smiles,fluor", *lines]))
     table = example("transfer_molecules", "all.smi", "fluor.csv")
-    assert table.count("fluor") == 2
+    assert table.split("\n\n")[0].count("fluor") == 2
     assert "SEGA" in table
 
 
