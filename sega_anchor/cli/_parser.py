@@ -4,6 +4,7 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any, NoReturn
 
 from jsonargparse import ArgumentParser
@@ -40,7 +41,9 @@ class Parser(ArgumentParser):
 def add_common(parser: ArgumentParser) -> None:
     """Add what all commands with a result take: ``--config`` and ``--json``."""
     parser.add_argument(
-        "--config", action="config", help="YAML file of arguments by name"
+        "--config",
+        action="config",
+        help="YAML file of arguments; those given as words win",
     )
     parser.add_argument(
         "--json",
@@ -81,7 +84,22 @@ def spell(words: Sequence[str]) -> list[str]:
             while rest and re.fullmatch(pattern, rest[0]):
                 several.append(kind(rest.pop(0)))
             spelt += [json.dumps(several)] if several else []
-    return spelt
+    return _configs_first(spelt)
+
+
+def _configs_first(words: list[str]) -> list[str]:
+    """Move configuration files before all else, which wins wherever it stands."""
+    configs, others = [], []
+    rest = iter(words)
+    for word in rest:
+        if word.startswith("--config="):
+            configs.append(word)
+        elif word == "--config":
+            configs += [word, *islice(rest, 1)]
+        else:
+            others.append(word)
+    place = 2 if others[:1] == ["run"] else 1  # behind the command, and the method
+    return others[:place] + configs + others[place:]
 
 
 def _plain(text: str) -> str:

@@ -57,9 +57,8 @@ def result_table(results: Sequence[Result]) -> str:
     compared; then every embedding at the last epoch.
     """
     names = sorted({name for r in results for _, name in r.candidates()})
-    header = ["method", "data set", "validation", "chosen on validation"]
-    header += ["chosen on test", "compared"]
-    header += [*(f"{name}, last epoch" for name in names), "seeds"]
+    header = ["method", "data set", "validation", "by validation", "by test"]
+    header += ["compared", *(f"{name}, last epoch" for name in names), "seeds"]
     return table(header, [_row(result, names) for result in results], keys=2)
 
 

@@ -101,8 +101,8 @@ class Tuned:
 
 def tuned_table(results: Sequence[Tuned], part: str = "test") -> str:
     """Return a table of the ways to choose an epoch, a row for each result."""
-    header = ["pre-training", "data set", "validation", "chosen on validation"]
-    header += ["last epoch", "chosen on test", "epochs", "seeds"]
+    header = ["pre-training", "data set", "validation", "by validation"]
+    header += ["last epoch", "by test", "epochs", "seeds"]
     rows = []
     for result in results:
         last, best = result.last(part), result.by_test(part)

@@ -1,5 +1,6 @@
 """train_epoch: one epoch of any training, which can be stopped within it."""
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -32,6 +33,9 @@ def train_epoch(
 
     Returns:
         The mean over the steps of each number, and the time they took as "seconds".
+
+    Raises:
+        ValueError: if a mean is NaN or infinite.
     """
     begun = place.pop("epoch", None)
     steps: list[dict[str, Any]] = []
@@ -57,4 +61,10 @@ def train_epoch(
             }
             state.save(**place, epoch=under_way)
     means = {name: sum(float(s[name]) for s in steps) / len(steps) for name in steps[0]}
+    for name, mean in means.items():
+        if not math.isfinite(mean):
+            raise ValueError(
+                f"{name} is {mean} after an epoch: training diverged, lower the "
+                "learning rate"
+            )
     return {**means, "seconds": time.perf_counter() - start}

@@ -188,9 +188,26 @@ def test_tree_prints_json(tmp_path: Path, capsys) -> None:
 
 def test_a_config_file_holds_options(tmp_path: Path, capsys, quick_scores) -> None:
     config = tmp_path / "run.yaml"
-    config.write_text("seeds: [7]\nevaluate_at: [1]\nresults: null\nepochs: 3\n")
-    words = ["run", "graphcl", "synthetic", "--config", str(config), "--json"]
-    found = one_run([*words, "--epochs", "2"], capsys)
-    assert found["seeds"] == [7]
-    assert found["config"]["evaluate_at"] == [1]
-    assert found["config"]["epochs"] == 2  # words after it win
+    config.write_text(
+        "dataset: MUTAG\nseeds: [7]\nevaluate_at: [1]\nresults: null\nepochs: 3\n"
+    )
+    words = ["run", "graphcl", "synthetic", "--epochs", "2", "--json"]
+    for given in (["--config", str(config)], [f"--config={config}"]):
+        found = one_run([*words, *given], capsys)
+        assert found["seeds"] == [7]
+        assert found["config"]["evaluate_at"] == [1]
+        # Words win, before the file or behind it.
+        assert found["config"]["dataset"] == "synthetic"
+        assert found["config"]["epochs"] == 2
+
+
+def test_a_printed_configuration_is_a_config_file(tmp_path: Path, capsys) -> None:
+    words = ["semisupervised", "synthetic", "--seeds", "[4]", "--print-config"]
+    with pytest.raises(SystemExit, match="0"):
+        main(words)
+    config = tmp_path / "run.yaml"
+    config.write_text(capsys.readouterr().out)
+    assert "seeds:\n- 4\n" in config.read_text()
+    words = f"semisupervised --config {config} --folds 2 --json".split()
+    assert main(words) == 2
+    assert "folds must be at least 3, got 2" in capsys.readouterr().err

@@ -208,6 +208,18 @@ def test_values_are_refused_before_any_work(options: dict, message: str) -> None
         Config(**options)
 
 
+def test_an_unknown_option_is_guessed(dataset) -> None:
+    with pytest.raises(ValueError, match="no option 'pretrain'; did you mean 'pretr"):
+        run(dataset, pretrain="sega")
+
+
+def test_seeds_may_be_listed(dataset) -> None:
+    two = run(dataset, **{**FEW, "seeds": 2})
+    one = run(dataset, **{**FEW, "seeds": [1]})
+    assert list(one.history) == [1]
+    assert (one.curves["test"] == two.curves["test"][1:]).all()
+
+
 def test_a_set_too_small_for_the_label_rate_is_refused(dataset) -> None:
     with pytest.raises(ValueError, match="label_rate"):
         run(dataset, label_rate=0.001, **FEW)

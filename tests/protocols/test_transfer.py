@@ -280,6 +280,7 @@ def test_proteins_go_the_same_way(method: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"epoch": 3}, "no option 'epoch'; did you mean 'epochs'"),
         ({"seeds": 3}, r"one seed: give it as a list, such as seeds=\[3\], got 3"),
         ({"pretraining": "infograph"}, "pretraining must be 'sega' or 'graphcl'"),
         ({"domain": "images"}, "domain must be 'molecules' or 'proteins'"),

@@ -1,4 +1,5 @@
 import dataclasses
+import importlib
 import json
 import math
 from typing import Any, get_type_hints
@@ -225,6 +226,15 @@ def test_the_two_choices_on_numbers_known_by_hand() -> None:
         result.of(5, "G")
 
 
+@pytest.mark.usefixtures("quick_scores")
+@pytest.mark.parametrize("protocol", ["honest", "paper"])
+def test_trees_come_with_the_fingerprints_of_their_graphs(dataset, protocol) -> None:
+    # Released features add two self-loops to the nodes, which trees do not mind.
+    width = HonestFeatures(100, "anchor")(dataset[0]).tree_x.size(1)
+    view = AnchorView(width, height=3, strict=True)
+    run(dataset, anchor=view, protocol=protocol)
+
+
 @pytest.mark.slow
 def test_published_features_equal_the_released_ones(tmp_path) -> None:
     facts = reference("features")
@@ -334,3 +344,18 @@ def labelled(count: int, classes: int = 2, **last: Any) -> list[Data]:
 def test_bad_input_is_refused_before_training(make, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("name", ["graphcl", "joao", "adgcl", "autogcl", "rgcl"])
+def test_a_training_that_diverges_stops_at_its_epoch(name: str) -> None:
+    module = importlib.import_module(f"adapters.{name}")
+    epochs: list[int] = []
+    options = {**SHORT, "epochs": 5, "evaluate_at": (5,)}
+    with pytest.raises(ValueError, match="diverged, lower the learning rate"):
+        module.run(
+            "synthetic",
+            config=module.Config(lr=1e30),
+            on_epoch=lambda told: epochs.append(told["epoch"]),
+            **options,
+        )
+    assert len(epochs) < 2

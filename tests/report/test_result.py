@@ -47,7 +47,7 @@ def test_tables_show_what_to_choose_by_beside_what_to_report() -> None:
         names = (name.strip() for name in head)
         found |= zip(names, (cell.strip() for cell in row), strict=True)
     assert found["validation"] == "62.50 ± 12.50"
-    assert found["chosen on validation"] == "35.00 ± 5.00"
+    assert found["by validation"] == "35.00 ± 5.00"
     curves = {name: np.array(curve) for name, curve in CURVES.items()}
     assert "| 30.00 " in tuned_table([Tuned(config(), curves)])
     # There the epoch is chosen by a loss, which is no accuracy.
