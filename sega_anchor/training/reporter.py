@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..distributed import broadcast_object, is_main
+from ..distributed import broadcast_object, is_main, preserve_rng
 from ..utils.progress import Pace, log_line, progress_bar
 from .state import TrainingState
 
@@ -82,7 +82,8 @@ class Reporter:
         error: BaseException | None = None
         if self._on_epoch is not None and is_main():
             try:
-                self._on_epoch(told)
+                with preserve_rng("cpu"):  # what it draws is its own affair
+                    self._on_epoch(told)
             except BaseException as raised:
                 error = raised
         if broadcast_object(error is not None):  # the state is saved by all ranks

@@ -52,4 +52,3 @@ def _words_of(line: str) -> Iterator[str]:
             for name in ("sega-anchor", "sega_anchor"):
                 if name in words:
                     yield shlex.join(words[words.index(name) + 1 :])
-    yield from re.findall(r"`sega-anchor ([^`]*)`", line)
