@@ -144,6 +144,6 @@ def test_a_process_that_is_killed_ends_the_others(tmp_path: Path, lost: int) -> 
     ranks[lost].kill()
     ranks[lost].communicate()
     _, said = ranks[1 - lost].communicate(timeout=60)
-    assert ranks[1 - lost].returncode == 2
+    assert ranks[1 - lost].returncode == 2, said
     assert f"sega-anchor: rank {1 - lost} has lost another process" in said
     assert "Traceback" not in said

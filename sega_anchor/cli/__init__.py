@@ -1,5 +1,6 @@
 """The command line: ``sega-anchor run`` and the other commands, a module each."""
 
+import atexit
 import json
 import os
 import sys
@@ -55,6 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         except OSError:
             _drop_output()
+        if isinstance(error, ConnectionError):  # at its end torch would abort
+            atexit.register(os._exit, 2)
         return 2
     except KeyboardInterrupt:
         print("sega-anchor: interrupted; finished work is kept", file=sys.stderr)
