@@ -1,7 +1,6 @@
 """From a data set to graphs ready to train on, refused early if they are not."""
 
 import copy
-import zlib
 from collections import Counter
 from collections.abc import Sequence
 from math import ceil
@@ -182,16 +181,6 @@ def pack(graphs: Sequence[Data]) -> PackedGraphs:
                 f"the features of graph {i} are not finite: replace NaN and infinity"
             )
     return packed.compact()
-
-
-def checksum(graphs: Sequence[Data]) -> str:
-    """Return a checksum of graphs and labels, so that no record serves other data."""
-    value = 0
-    for data in graphs:
-        label = () if data.y is None else data.y
-        for part in (data.edge_index, data.x, torch.as_tensor(label)):
-            value = zlib.crc32(part.cpu().contiguous().numpy().tobytes(), value)
-    return f"{len(graphs)} graphs, crc32 {value:08x}"
 
 
 def announce(

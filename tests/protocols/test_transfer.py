@@ -13,8 +13,8 @@ from torch_geometric.data import Data
 from sega_anchor.backbones import MoleculeGIN
 from sega_anchor.protocols import transfer
 from sega_anchor.protocols.transfer import _finetune, _pretrain
-from sega_anchor.protocols.transfer._config import PretrainConfig
-from sega_anchor.protocols.transfer._data import unlabelled_graphs
+from sega_anchor.protocols.transfer._config import FinetuneConfig, PretrainConfig
+from sega_anchor.protocols.transfer._data import labelled_graphs, unlabelled_graphs
 from sega_anchor.training.contrast import Contrast
 from tests.helpers.proteins import write_proteins
 
@@ -335,5 +335,44 @@ def test_graphs_packed_in_a_format_of_before_are_packed_again(
     for number in (1000, 1001):
         for module in ("_files", "on_disk"):
             monkeypatch.setattr(f"sega_anchor.loader.{module}.FORMAT", number)
-        graphs = unlabelled_graphs(smiles_file, config)
+        graphs, _ = unlabelled_graphs(smiles_file, config)
     assert len(graphs) == 64
+
+
+def content(path: Path) -> str:
+    return labelled_graphs(path, FinetuneConfig()).content
+
+
+def test_other_bonds_or_strings_are_another_content(labelled_file: Path) -> None:
+    """The atoms and labels are the same, and so were records of before."""
+    text = labelled_file.read_text()
+    found = []
+    for first in ("CC=O", "CC-O", "C(C)-O", "OCC"):
+        labelled_file.write_text(text.replace("\nC,0,", f"\n{first},0,"))
+        found.append(content(labelled_file))
+        assert content(labelled_file) == found[-1]
+    assert len(set(found)) == 4
+
+
+@pytest.mark.parametrize("domain", ["molecules", "proteins"])
+def test_pretraining_in_a_folder_of_another_source_is_refused(
+    domain: str, smiles_file: Path, tmp_path: Path
+) -> None:
+    options = {**PRETRAIN, "domain": domain, "epochs": 1, "root": str(tmp_path)}
+    source = smiles_file
+    if domain == "proteins":
+        source = write_proteins(tmp_path / "string")
+    last = transfer.pretrain(source, tmp_path / "out", **options)
+    assert transfer.pretrain(source, tmp_path / "out", **options) == last
+    about = json.loads((tmp_path / "out" / "pretraining.json").read_text())["about"]
+    assert "sha256" in about["content"]
+    if domain == "proteins":  # as many networks of the same name
+        edges = source / "edges.tsv"
+        rows = edges.read_text().splitlines()
+        pair = set(rows[-1].split()[:2])
+        rest = [row for row in rows if set(row.split()[:2]) != pair]
+        edges.write_text("\n".join(rest) + "\n")
+    else:
+        source.write_text(source.read_text().replace("c1ccncc1", "c1ccoc1"))
+    with pytest.raises(ValueError, match="another pre-training, with content="):
+        transfer.pretrain(source, tmp_path / "out", **options)

@@ -9,11 +9,12 @@ import torch
 from torch_geometric.data import Data, HeteroData
 
 from adapters import graphcl
-from sega_anchor import AnchorView, NTXent
+from sega_anchor import AddCodingTree, AnchorView, NTXent
 from sega_anchor.datasets import SyntheticCommunities, load
 from sega_anchor.evaluate import svm_scores
 from sega_anchor.protocols import Options, Settings
 from sega_anchor.protocols.features import HonestFeatures, PublishedFeatures
+from sega_anchor.protocols.unsupervised._job import prepare_job
 from sega_anchor.report import Evaluation, Result
 from tests.helpers import scores
 from tests.helpers.paths import real_data
@@ -139,6 +140,54 @@ def test_records_are_resumed_and_never_mixed(
     run(dataset, anchor=True, results=tmp_path, config=graphcl.Config(lr=0.001))
     assert calls == [list(range(10))] * 6
     assert len(list(tmp_path.glob("*.json"))) == 2
+
+
+def content(graphs, anchor: Any = True, **options) -> str:
+    settings = Settings(**{**SHORT, **options})
+    return prepare_job(
+        graphcl.GraphCL, graphs, anchor, graphcl.Config(), settings, "cpu"
+    ).record.config["content"]
+
+
+def changed(dataset, name: str, value: Any) -> list[Data]:
+    """Return the graphs, one of which has another value."""
+    graphs = [data.clone() for data in dataset]
+    graphs[7][name] = value(graphs[7])
+    return graphs
+
+
+def test_a_record_serves_no_other_graphs(dataset) -> None:
+    again = SyntheticCommunities(num_graphs=45)
+    assert content(again) == content(dataset)
+    for name, value in {
+        "x": lambda data: data.x.flip(1),
+        "edge_index": lambda data: data.edge_index[:, 2:],
+        "y": lambda data: data.y + 1,
+    }.items():
+        assert content(changed(dataset, name, value)) != content(dataset)
+    assert content(dataset, None) != content(dataset, True)  # has no trees
+
+
+def test_a_record_covers_what_only_the_leaves_see(dataset) -> None:
+    other = changed(dataset, "x", lambda data: data.x.flip(1))
+    options = {"labels": "anchor", "degree": "both"}
+    assert content(other, **options) != content(dataset, **options)
+    assert content(other, None, **options) == content(dataset, None, **options)
+
+
+def test_a_record_covers_the_weights_of_trees(dataset) -> None:
+    def weigh(data: Data, low: float = 0.01) -> torch.Tensor:
+        half = (data.edge_index < data.num_nodes // 2).all(dim=0)
+        return torch.where(half, torch.tensor(1.0), torch.tensor(low))
+
+    weighted = [data.clone().update({"weight": weigh(data)}) for data in dataset]
+    equal = changed(weighted, "weight", lambda data: weigh(data, 1.0))
+    views = [
+        AnchorView(103, transform=AddCodingTree(height=3, weight=name))
+        for name in ("weight", None)
+    ]
+    assert content(equal, views[0]) != content(weighted, views[0])
+    assert content(equal, views[1]) == content(weighted, views[1])  # looks at none
 
 
 def test_without_evaluation_no_labels_are_needed(dataset) -> None:

@@ -22,6 +22,7 @@ from ...distributed import (
     rank_identity,
     seed_rank,
 )
+from ...loader.digest import digest
 from ...nn import AnchorView
 from ...profile import phase
 from ...report import Record, Tuned
@@ -34,7 +35,6 @@ from ...utils.progress import log_line, log_shown, progress_bar
 from ..features import feature_transform
 from ..prepare import (
     announce,
-    checksum,
     find_cache,
     find_graphs,
     find_labels,
@@ -121,7 +121,6 @@ class _Run:
         cache = find_cache(dataset, graphs)
         with main_first(), phase("data"):
             prepared = prepare(graphs, features, self.view, cache)
-        content = checksum(prepared)
         for data in prepared:
             data.pop("tree_x", None)  # equal to x
         self.graphs = pack(prepared)
@@ -129,7 +128,7 @@ class _Run:
             "setting": "semi-supervised",
             "label": LABELS[config.pretraining],
             "dataset": name,
-            "content": content,
+            "content": digest(self.graphs, labels=self.labels),
             "anchor": None if self.view is None else repr(self.view),
             "features": repr(features),
             **identity(config),

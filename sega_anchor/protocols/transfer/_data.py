@@ -16,9 +16,9 @@ from ...datasets import (
 )
 from ...datasets._files import data_root
 from ...loader import PackedGraphs, on_disk
+from ...loader.digest import digest
 from ...trees import AddCodingTree
 from ...utils import file_digest
-from ..prepare import checksum
 from ._config import FinetuneConfig, PretrainConfig
 
 
@@ -28,7 +28,7 @@ class Labelled:
 
     Args:
         name: of the set.
-        content: checksum of graphs and labels.
+        content: digest of graphs, labels and split.
         graphs: all graphs.
         labels: ``(num_graphs, tasks)``, NaN where there is none.
         train: which to train on.
@@ -57,19 +57,26 @@ class Labelled:
             raise ValueError(f"no graph of {self.name} for training has a label")
 
 
-def unlabelled_graphs(source: str | Path, config: PretrainConfig) -> PackedGraphs:
-    """Return the graphs of a SMILES file or of a folder of protein networks."""
+def unlabelled_graphs(
+    source: str | Path, config: PretrainConfig
+) -> tuple[PackedGraphs, str]:
+    """Return the graphs of a SMILES file or a folder of protein networks, and a digest.
+
+    That of molecules is of the file: packed they may be larger than the memory.
+    """
     if config.domain == "molecules":
         folder = config.packed or _packed_folder(Path(source), config)
-        return pack_smiles(
+        packed = pack_smiles(
             source, folder, height=config.height, method=config.tree, jobs=config.jobs
         )
+        return packed, f"sha256 {file_digest(source)}"
     graphs: Sequence[Data] = load_proteins(source, split="unsupervised")
     if config.pretraining == "sega":
         graphs = AddCodingTree(config.height, config.tree).map(
             graphs, threads=config.jobs
         )
-    return PackedGraphs.of(graphs)
+    packed = PackedGraphs.of(graphs)
+    return packed, digest(packed)
 
 
 def labelled_graphs(dataset: str | Path, config: FinetuneConfig) -> Labelled:
@@ -84,26 +91,29 @@ def labelled_graphs(dataset: str | Path, config: FinetuneConfig) -> Labelled:
         )
         train, validation, test = scaffold_split(found.smiles)
         scored = {"validation": validation, "test": test}
-        return _labelled(found.name, found.graphs, found.labels, train, scored)
+        parts = PackedGraphs.of(found.graphs), found.labels, train, scored
+        return _labelled(found.name, *parts, smiles=found.smiles)
     networks = load_proteins(dataset, split="supervised")
-    parts = species_split(networks.species_id)
+    split = species_split(networks.species_id)
     scored = {
-        "validation": parts.valid,
-        "test": parts.test_hard,
-        "test_easy": parts.test_easy,
+        "validation": split.valid,
+        "test": split.test_hard,
+        "test_easy": split.test_easy,
     }
-    return _labelled(Path(dataset).name, networks, networks.y, parts.train, scored)
+    parts = PackedGraphs.of(networks), networks.y, split.train, scored
+    return _labelled(Path(dataset).name, *parts)
 
 
 def _labelled(
     name: str,
-    graphs: Sequence[Data],
+    graphs: PackedGraphs,
     labels: Tensor,
     train: Tensor,
     scored: dict[str, Tensor],
+    **beside: list[str],
 ) -> Labelled:
-    packed = PackedGraphs.of(graphs)
-    return Labelled(name, checksum(graphs), packed, labels, train, scored)
+    content = digest(graphs, labels=labels, train=train, **scored, **beside)
+    return Labelled(name, content, graphs, labels, train, scored)
 
 
 def _packed_folder(path: Path, config: PretrainConfig) -> Path:

@@ -90,8 +90,8 @@ def _pretrain(
     if is_main():
         check_writable(folder)
     with main_first(), phase("data"):
-        graphs = unlabelled_graphs(source, config)
-    about["graphs"] = len(graphs)
+        graphs, content = unlabelled_graphs(source, config)
+    about |= {"graphs": len(graphs), "content": content}
     _refuse_other(log, about)
     with one_at_a_time(folder / _STATE if is_main() else None):
         return _train(graphs, folder, config, device, about, on_epoch)

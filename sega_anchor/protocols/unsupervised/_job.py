@@ -11,6 +11,7 @@ from torch_geometric.data import Data
 from ...distributed import is_main, main_first, rank_identity
 from ...evaluate import INNER_FOLDS, Folding
 from ...loader import PackedGraphs
+from ...loader.digest import digest
 from ...loader.packed_loader import move_if_fits
 from ...nn import AnchorView
 from ...profile import phase
@@ -18,7 +19,6 @@ from ...report import Record
 from ...training import FeatureSpec, Method
 from ..features import feature_transform
 from ..prepare import (
-    checksum,
     choose_view,
     find_cache,
     find_graphs,
@@ -111,11 +111,12 @@ def prepare_job(
     cache = find_cache(dataset, graphs)
     with main_first(), phase("data"):
         prepared = prepare(graphs, features, view, cache, settings.jobs)
+    packed = pack(prepared)
     description = {
         "method": method.name,
         "label": _label(method.title(config), view, seen, published.features),
         "dataset": name,
-        "content": checksum(prepared),
+        "content": digest(packed, labels=labels),
         "anchor": None if view is None else repr(view),
         "features": repr(features),
         "choice": published.choice,
@@ -128,7 +129,7 @@ def prepare_job(
         config,
         settings,
         view,
-        graphs=move_if_fits(pack(prepared), torch.device(device)),
+        graphs=move_if_fits(packed, torch.device(device)),
         in_channels=prepared[0].x.size(1),
         labels=labels,
         shuffle=published.shuffle or not paper,
