@@ -2,9 +2,11 @@
 
 import io
 import warnings
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -17,7 +19,8 @@ from ...utils.files import write_atomically
 from ...utils.scatter import prefix_sum
 from .._files import byte_bar
 
-_CHUNK = 1 << 24
+_CHUNK = 1 << 21
+_MOST_ONES = 1 << 32  # entries of one-hot labels: 16 GB
 
 _T = TypeVar("_T", bound=np.generic)
 
@@ -82,8 +85,8 @@ def _check(name: str, edge_index: Tensor, node_graph: Tensor, graphs: int) -> No
             f"{name}_graph_indicator.txt lists"
         )
     if (
-        node_graph[0] < 0
-        or node_graph[-1] != graphs - 1
+        node_graph.min() < 0  # the smallest and largest first: differences may wrap
+        or node_graph.max() != graphs - 1
         or (node_graph.diff() < 0).any()
     ):
         raise ValueError(
@@ -127,12 +130,24 @@ def _features(
                 f"{name}_{of}_{kind}.txt has {len(table)} rows for {rows} {of}s"
             )
         if kind == "labels":
+            _check_labels(f"{name}_{of}_{kind}.txt", table)
             table = table - table.min(dim=0).values
             table = torch.cat([one_hot(column) for column in table.unbind(1)], dim=1)
         parts[kind] = table
     values = torch.cat(list(parts.values()), dim=1)
     sizes = {f"num_{of}_{kind}": part.size(1) for kind, part in parts.items()}
     return (values if values.size(1) else None), sizes
+
+
+def _check_labels(file: str, table: Tensor) -> None:
+    """Refuse labels whose one-hot form no memory holds."""
+    for column in table.unbind(1):
+        least, most = int(column.min()), int(column.max())
+        if len(table) * (most - least + 1) > _MOST_ONES:
+            raise ValueError(
+                f"{file} has labels from {least} to {most}, too many to be one-hot: "
+                "number them from 0"
+            )
 
 
 def _labels(raw: Path, name: str, kind: str) -> NDArray[np.int64]:
@@ -147,26 +162,59 @@ def _table(raw: Path, name: str, kind: str, dtype: np.dtype[_T]) -> NDArray[_T]:
     """Return the content of a comma-separated file of numbers, ``(rows, columns)``."""
     path = raw / f"{name}_{kind}.txt"
     with path.open("rb") as file:
-        columns = file.readline().count(b",") + 1
-    try:
-        with warnings.catch_warnings():
-            # NumPy warns when it stops at something that is not a number.
-            warnings.simplefilter("error", DeprecationWarning)
-            parts = [
-                np.fromstring(lines.replace(b",", b" "), dtype=dtype, sep=" ")
-                for lines in _whole_lines(path)
-            ]
-        values = np.concatenate(parts) if parts else np.empty(0, dtype=dtype)
-        return values.reshape(-1, columns)
-    except (ValueError, DeprecationWarning) as error:
-        raise ValueError(
-            f"{str(path)!r} is not a table of {columns} columns of "
-            f"{dtype.name} numbers; replace the archive or the raw files"
-        ) from error
+        first = next(filter(bytes.strip, file), b"")
+    parts: list[NDArray[_T]] = []
+    before = 0  # lines
+    for lines in _whole_lines(path):
+        try:
+            # The first line goes ahead of each part: it says how many columns.
+            parts.append(_numbers(chain([first], io.BytesIO(lines)), dtype)[1:])
+        except (ValueError, DeprecationWarning):
+            rows = lines.split(b"\n")
+            bad = _first_bad([first, *rows], dtype)
+            raise ValueError(
+                f"{str(path)!r} is not a table of {first.count(b',') + 1} columns of "
+                f"{dtype.name} numbers: line {before + bad + 1} is "
+                f"{rows[bad][:80].decode(errors='replace')!r}; replace the archive or "
+                "the raw files"
+            ) from None
+        before += lines.count(b"\n") + 1
+    return np.concatenate(parts) if parts else np.empty((0, 1), dtype=dtype)
+
+
+def _numbers(rows: Iterable[bytes], dtype: np.dtype[_T]) -> NDArray[_T]:
+    """Return the numbers of some lines; blank ones do not count.
+
+    Raises:
+        ValueError: for lines of different lengths, or what is no number or too large.
+        DeprecationWarning: for a fraction that should be a whole number.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        table: NDArray[_T] = np.loadtxt(
+            rows, dtype=dtype, comments=None, delimiter=",", ndmin=2
+        )
+    return table
+
+
+def _first_bad(rows: list[bytes], dtype: np.dtype[Any]) -> int:
+    """Return which line behind the first is the first that does not go with it."""
+
+    def fails(count: int) -> bool:
+        try:
+            _numbers(rows[:count], dtype)
+        except (ValueError, DeprecationWarning):
+            return True
+        return False
+
+    bad = bisect_left(range(2, len(rows)), True, key=fails)
+    while bad < len(rows) - 2 and not rows[bad + 1].strip():  # the first of all is bad
+        bad += 1
+    return bad
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
-    """Yield the text of a file in parts of whole lines, without blank parts."""
+    """Yield the text of a file in parts of whole lines."""
     rest = b""
     with (
         path.open("rb") as file,
@@ -174,8 +222,8 @@ def _whole_lines(path: Path) -> Iterator[bytes]:
     ):
         while block := file.read(_CHUNK):
             bar.update(len(block))
-            lines, _, rest = (rest + block).rpartition(b"\n")
-            if lines.strip():
+            lines, end, rest = (rest + block).rpartition(b"\n")
+            if end:
                 yield lines
-    if rest.strip():
+    if rest:
         yield rest

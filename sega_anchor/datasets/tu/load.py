@@ -4,6 +4,8 @@ import difflib
 import re
 import tempfile
 import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from torch_geometric.data import InMemoryDataset
@@ -62,8 +64,8 @@ def load(
 
     Raises:
         ValueError: if the name is unknown, the archives folder does not exist, the
-            archive is corrupt or incomplete, the root cannot be written, or the
-            download fails.
+            archive is corrupt or incomplete or unpacks to absurd sizes, the root cannot
+            be written, or the download fails.
 
     Source: Morris et al., "TUDataset" (2020); the paper's appendix C.
 
@@ -107,13 +109,14 @@ def _prepare(name: str, home: Path, folder: Path | None) -> None:
     if is_damaged:
         warnings.warn(f"{processed} is damaged and made again", stacklevel=4)
     check_writable(home, "the data folder", DATA_REMEDY)
-    if not is_complete(raw, name):
-        if archive is None:
-            _fetch(name, raw)
-        else:
-            extract_archive(archive, name, raw)
     # TUDataset's own reader needs far more memory and has no progress bar.
-    process_raw(raw, name, processed)
+    process = partial(process_raw, name=name, target=processed)
+    if is_complete(raw, name):
+        process(raw)
+    elif archive is None:
+        _fetch(name, raw, process)
+    else:
+        extract_archive(archive, name, raw, process)
     seal(processed)
 
 
@@ -130,9 +133,9 @@ def _unknown(name: str, folder: Path | None) -> str:
     )
 
 
-def _fetch(name: str, raw: Path) -> None:
+def _fetch(name: str, raw: Path, process: Callable[[Path], None]) -> None:
     """Download the archive of a set and extract it."""
     with tempfile.TemporaryDirectory() as temporary:
         archive = Path(temporary, f"{name}.zip")
         download(name, f"{TUDataset.url}/{name}.zip", archive)
-        extract_archive(archive, name, raw)
+        extract_archive(archive, name, raw, process)

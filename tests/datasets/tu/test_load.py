@@ -143,6 +143,33 @@ def test_an_interrupted_extraction_leaves_nothing(
     assert len(load("TOY", root=tmp_path / "data", archives=folder)) == 3
 
 
+def test_a_refused_archive_may_be_replaced(tmp_path: Path) -> None:
+    folder = pack(tmp_path / "zips", TOY | {"A": "1, 2\n3\n4, 5, 6\n"})
+    with pytest.raises(ValueError, match=r"zips/TOY\.zip/TOY_A\.txt' .* line 2 is '3'"):
+        load("TOY", archives=folder)
+    assert not list((tmp_path / "data").rglob("*.*"))
+    pack(folder)
+    assert len(load("TOY", archives=folder)) == 3
+
+
+def test_an_archive_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:
+    folder = pack(tmp_path / "zips")
+    claim_a_size(folder / "TOY.zip", b"TOY_A.txt", 3_000_000_000)
+    with pytest.raises(ValueError, match=r"TOY\.zip' would unpack to 3\.0 GB"):
+        load("TOY", archives=folder)
+    assert not list((tmp_path / "data").rglob("*.*"))
+
+
+def claim_a_size(archive: Path, member: bytes, size: int) -> None:
+    """Write another size of a member into the directory of an archive."""
+    content = bytearray(archive.read_bytes())
+    entry = content.index(b"PK\1\2")
+    while member not in content[entry + 46 : entry + 66]:
+        entry = content.index(b"PK\1\2", entry + 1)
+    content[entry + 24 : entry + 28] = size.to_bytes(4, "little")
+    archive.write_bytes(content)
+
+
 def test_a_full_disk_leaves_no_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

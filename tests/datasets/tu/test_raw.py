@@ -76,6 +76,17 @@ def test_parts_and_line_ends_do_not_matter(
     [
         ("A", "1, 2\n2, x\n", r"TOY_A\.txt' is not a table of 2 columns of int64"),
         ("A", "1, 2\n2\n", "is not a table of 2 columns"),
+        ("A", "1, 2\n3\n4, 5, 6\n", r"2 columns of int64 numbers: line 2 is '3'"),
+        ("A", "1, 2\n\n2, 1, 3\n", "line 3 is '2, 1, 3'"),
+        ("A", "\n \nx, 2\n2, 1\n", "line 3 is 'x, 2'"),
+        ("A", "1, 2\n2 1, 3\n4,\n", "line 2 is '2 1, 3'"),
+        ("A", f"1, 2\n{2**64 + 2}, 1\n", "line 2 is '18446744073709551618, 1'"),
+        ("A", f"1, 2\n{-(2**63)}, 1\n", r"names nodes outside 1\.\.5"),
+        ("graph_indicator", f"1\n{2**63 - 1}\n-8\n1\n2\n", "must be non-decreasing"),
+        ("graph_labels", f"1\n{2**63}\n", "line 2 is '9223372036854775808'"),
+        ("node_labels", f"1\n2\n3\n4\n{10**19}\n", "line 5 is '10000000000000000000'"),
+        ("node_labels", f"1\n2\n{-(2**62)}\n4\n{2**62}\n", "labels from -46116"),
+        ("node_attributes", ".1\n.2\n.3\nx\n.5\n", "line 4 is 'x'"),
         ("A", "1\n2\n", "must have two columns"),
         ("A", "1, 9\n", r"names nodes outside 1\.\.5"),
         ("A", "0, 1\n", r"names nodes outside 1\.\.5"),
@@ -94,3 +105,16 @@ def test_malformed_files(tmp_path: Path, kind: str, text: str, message: str) -> 
     with pytest.raises(ValueError, match=message):
         process_raw(tmp_path, "TOY", tmp_path / "data.pt")
     assert not (tmp_path / "data.pt").exists()
+
+
+def test_the_line_is_that_of_the_file_in_later_parts_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_raw, "_CHUNK", 10)
+    lines = ["1, 2", "2, 1", "", "1, 3", "3, 1"]
+    for bad in ("4", "4, 5, 6", "1, x"):
+        for place in range(1, len(lines) + 1):
+            text = "\n".join([*lines[:place], bad, *lines[place:]])
+            write(tmp_path, TOY | {"A": text})
+            with pytest.raises(ValueError, match=f"line {place + 1} is '{bad}'"):
+                read_raw(tmp_path, "TOY")
