@@ -90,18 +90,45 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}
-        return tensors, json.loads(header.get(_KEY, "{}"))
-    except (SafetensorError, ValueError, OSError) as error:
-        reason = str(error)
+    except (SafetensorError, ValueError, OSError, MemoryError) as error:
+        return _read_pth(path, error), {}
+    try:
+        about = json.loads(header.get(_KEY, "{}"))
+        _check_about(about, tensors)
+    except (ValueError, RecursionError) as error:
+        raise _refusal(path, error) from None
+    return tensors, about
+
+
+def _read_pth(path: Path, known: Exception) -> dict[str, Tensor]:
+    """Return the tensors of a file that, for a known reason, is no safetensors file."""
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
-        return {str(k): v for k, v in content.items() if isinstance(v, Tensor)}, {}
-    except Exception:
-        # A damaged file may raise almost anything in torch's reader.
-        raise ValueError(
-            f"checkpoint {str(path)!r} is damaged or of another kind ({reason}): give "
-            "a safetensors file, or a .pth file of tensors only"
-        ) from None
+        tensors = {str(k): v for k, v in content.items() if isinstance(v, Tensor)}
+    except Exception:  # a damaged file may raise almost anything in torch's reader
+        raise _refusal(path, known) from None
+    if any(v.is_meta or v.layout is not torch.strided for v in tensors.values()):
+        raise _refusal(path, known)
+    return tensors
+
+
+def _refusal(path: Path, reason: Exception) -> ValueError:
+    words = str(reason)[:200]  # it may quote a header of any size
+    return ValueError(
+        f"checkpoint {str(path)!r} is damaged or of another kind ({words}): give "
+        "a safetensors file, or a .pth file of tensors only"
+    )
+
+
+def _check_about(about: Any, tensors: dict[str, Tensor]) -> None:
+    """Refuse a description of another network, perhaps one that no memory holds."""
+    if not isinstance(about, dict):
+        raise ValueError(f"its description is a {type(about).__name__}")
+    largest = max((n for value in tensors.values() for n in value.shape), default=0)
+    for name, most in (("hidden_channels", largest), ("num_layers", len(tensors))):
+        size = about.get(name, 1)
+        if type(size) is not int or not 1 <= size <= max(most, 1):
+            raise ValueError(f"its description says {name}={size!r}")
 
 
 def _plain(name: str) -> str:

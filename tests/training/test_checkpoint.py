@@ -1,11 +1,12 @@
 """Checkpoints and states of training: what others can read, and what is refused."""
 
+import struct
 from collections import OrderedDict
 from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save, save_file
 from torch import nn
 
 from sega_anchor.training.checkpoint import load_encoder, read_about, save_encoder
@@ -69,6 +70,46 @@ def test_bad_checkpoints_are_refused(tmp_path: Path, capsys) -> None:
     save_encoder(path, network(width=4))
     with pytest.raises(ValueError, match=r"'one.weight' has shape \(4, 3\)"):
         load_encoder(path, network())
+
+
+def header(length: int, text: str = "{}") -> bytes:
+    return struct.pack("<Q", length) + text.encode()
+
+
+def described(about: str) -> bytes:
+    return save({"one.weight": torch.zeros(2, 3)}, metadata={"sega_anchor": about})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        header(2**60),
+        header(2**64 - 1),
+        header(10**7, "{" + " " * (10**7 - 1)),
+        header(10**6 + 8, '{"a": "' + "x" * (10**6 - 1) + '"}'),  # quoted in the reason
+        described("[" * 10**5),
+        described("[1]"),
+        described("null"),
+        described('{"hidden_channels": 1000000000}'),
+        described('{"num_layers": 1000000000}'),
+        described('{"hidden_channels": "many"}'),
+        described('{"num_layers": null}'),
+    ],
+    ids=range(11),
+)
+def test_absurd_headers_are_refused_in_a_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="damaged or of another kind") as caught:
+        read_about(path)
+    assert len(str(caught.value)) < 500
+
+
+def test_tensors_without_numbers_are_refused(tmp_path: Path) -> None:
+    for tensor in (torch.zeros(2, 3).to_sparse(), torch.zeros(2, 3, device="meta")):
+        torch.save({"one.weight": tensor}, tmp_path / "x.pth")
+        with pytest.raises(ValueError, match="damaged or of another kind"):
+            load_encoder(tmp_path / "x.pth", nn.ModuleDict({"one": nn.Linear(3, 2)}))
 
 
 def test_a_state_brings_everything_back(tmp_path: Path) -> None:
