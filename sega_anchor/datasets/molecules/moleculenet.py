@@ -194,6 +194,11 @@ def _position(path: Path, header: list[str], column: str) -> int:
             f"{path} has no column {column!r}; its columns are "
             f"{', '.join(map(repr, header))}"
         )
+    if header.count(column) > 1:
+        raise ValueError(
+            f"{path} has {header.count(column)} columns {column!r}: give each another "
+            "name"
+        )
     return header.index(column)
 
 

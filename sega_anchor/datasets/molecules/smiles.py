@@ -132,10 +132,12 @@ def read_molecule(smiles: str) -> Mol:
     """Parse a SMILES string with RDKit, without its log messages.
 
     Raises:
-        ValueError: if RDKit cannot parse it.
+        ValueError: if RDKit cannot parse it, or not to its end.
         ImportError: if RDKit is not installed.
     """
     chem, block_logs = _rdkit()
+    if not {"\0", "\n", "\r"}.isdisjoint(smiles):  # RDKit would read what is before
+        raise ValueError("it has a line break or a NUL byte")
     with block_logs():
         mol: Mol | None = chem.MolFromSmiles(smiles)
     if mol is None:
@@ -189,7 +191,7 @@ def find_smiles_column(header: list[str]) -> int:
     """Return the position of the column "smiles", else of "mol", in any case.
 
     Raises:
-        ValueError: if the table has neither.
+        ValueError: if the table has neither, or one of them twice.
 
     Example:
         >>> find_smiles_column(["id", "SMILES"])
@@ -197,6 +199,11 @@ def find_smiles_column(header: list[str]) -> int:
     """
     names = [name.strip().lower() for name in header]
     for known in ("smiles", "mol"):
+        if names.count(known) > 1:
+            raise ValueError(
+                f"there are {names.count(known)} columns {known!r}: name the column "
+                "that holds the SMILES strings, and give each another name"
+            )
         if known in names:
             return names.index(known)
     raise ValueError(
@@ -209,12 +216,14 @@ def read_table(path: AnyPath) -> Iterator[list[str]]:
     """Yield the header and the rows of a CSV file, gzipped or not.
 
     Raises:
-        ValueError: if the file is missing, not text or empty, or a row does not have as
-            many fields as the header.
+        ValueError: if the file is missing, not text or empty, a quote is not closed,
+            or a row does not have as many fields as the header.
     """
     width = 0
+    # Strict: a quote that nobody closes would swallow the rows up to the next one.
+    rows = csv.reader(_lines(path), strict=True)
     try:
-        for number, row in enumerate(filter(None, csv.reader(_lines(path)))):
+        for number, row in enumerate(filter(None, rows)):
             width = width or len(row)
             if len(row) != width:
                 raise ValueError(
@@ -223,7 +232,10 @@ def read_table(path: AnyPath) -> Iterator[list[str]]:
                 )
             yield row
     except csv.Error as error:
-        raise ValueError(f"cannot read {str(path)!r} as CSV ({error})") from error
+        raise ValueError(
+            f"cannot read {str(path)!r} as CSV ({error}): correct line {rows.line_num} "
+            "or the row that ends there"
+        ) from error
     if not width:
         raise ValueError(f"{path} is empty; give a CSV file with a header")
 

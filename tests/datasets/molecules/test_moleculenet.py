@@ -194,3 +194,42 @@ def test_a_download_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert asked == [MOLECULENET["clintox"].url]
     kept = [path.name for path in (tmp_path / "molecules").iterdir()]
     assert kept == ["clintox.csv.gz"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("smiles,t,t\nC,1,0\nO,0,1\n", {"task_columns": ["t"]}, "2 columns 't'"),
+        ("a,a,t\nC,O,1\nO,C,0\n", {"smiles_column": "a"}, "2 columns 'a'"),
+        ("smiles,SMILES,t\nC,O,1\n", {"task_columns": ["t"]}, "2 columns 'smiles'"),
+        (
+            'smiles,t,name\nC,0,"x\nCC,1,y\nN,0,"z\nO,1,w\n',  # one row of two quotes
+            {"task_columns": ["t"]},
+            r"as CSV .* correct line 4",
+        ),
+        ('smiles,t\nC,0\nO,1\n"CC,1\n', {}, "as CSV .*unexpected end"),
+    ],
+)
+def test_columns_and_quotes_that_could_mean_something_else(
+    tmp_path: Path, text: str, options: dict, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        load_molecules(table(tmp_path, text), **options)
+
+
+def test_line_ends_marks_and_quoted_lines_do_not_matter(tmp_path: Path) -> None:
+    for text in (
+        "\ufeffsmiles,t\r\nCC,0\r\nO,1\r\n",
+        '\ufeff"smiles","t"\n\n"CC",0\n\n"O\n",1',
+    ):
+        found = load_molecules(table(tmp_path, text))
+        assert found.smiles == ["CC", "O"] and found.labels.tolist() == [[0], [1]]
+    path = table(tmp_path, 'smiles,name,t\nCC,"two\nlines, ""one"" row",0\nO,,1\n')
+    assert load_molecules(path, task_columns=["t"]).smiles == ["CC", "O"]
+
+
+@pytest.mark.parametrize("break_", ["\n", "\0"])
+def test_half_a_string_is_no_molecule(tmp_path: Path, break_: str) -> None:
+    path = table(tmp_path, f'smiles,t\n"C{break_}C",1\nCC,0\nO,1\n')
+    with pytest.warns(UserWarning, match="1 rows without a graph .* a line break or a"):
+        assert load_molecules(path).smiles == ["CC", "O"]
