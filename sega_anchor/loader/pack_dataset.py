@@ -1,5 +1,6 @@
 """pack_dataset: a data set that does not fit into memory, packed on disk."""
 
+import hashlib
 import zlib
 from collections.abc import Sequence
 from functools import partial
@@ -14,8 +15,11 @@ from ..utils.files import check_writable
 from ..utils.locks import one_at_a_time
 from ..utils.progress import ProgressCounter, log_shown
 from ._files import META
+from .digest import digest
 from .on_disk import PackedWriter, check_storable, is_finished, open_packed
 from .packed_graphs import PackedGraphs
+
+_LOOKED_AT = 64  # graphs, to tell one data set from another
 
 
 def pack_dataset(
@@ -29,7 +33,9 @@ def pack_dataset(
 
     Worker processes read the graphs and apply the data set's ``transform``, trees
     included; memory holds a few chunks. An interrupted call resumes, a finished
-    one only opens the folder::
+    one only opens the folder. That it holds these graphs is told by up to 64 of them,
+    the first, the last and some evenly spread, as they are and through the transform;
+    a set that differs in others only is taken for the same::
 
         dataset = MyGraphs(root, transform=anchor.transform)  # an OnDiskDataset
         graphs = pack_dataset(dataset, "packed/mine", workers=8)
@@ -63,6 +69,7 @@ def pack_dataset(
         "graphs": len(dataset),
         "slice": zlib.crc32(np.array(dataset.indices()).tobytes()),
         "transform": repr(dataset.transform),
+        "content": _content(dataset),
     }
     if not is_finished(folder, about):
         check_storable(_read(dataset, [0]))  # before the folder is made
@@ -86,6 +93,19 @@ def _pack(
             writer.append(packed, done=done)
             counter.update(len(packed))
     writer.finish()
+
+
+def _content(dataset: Dataset | OnDiskDataset) -> str:
+    """Return a digest of some graphs, before and behind the transform."""
+    some = np.linspace(0, len(dataset) - 1, min(len(dataset), _LOOKED_AT))
+    found = hashlib.sha256()
+    for i in some.astype(int).tolist():
+        for data in (dataset.get(dataset.indices()[i]), dataset[i]):
+            try:
+                found.update(digest(PackedGraphs.of([data])).encode())
+            except ValueError as error:  # a transform may mend that; packing will tell
+                found.update(str(error).encode())
+    return found.hexdigest()[:16]
 
 
 def _read(dataset: Dataset | OnDiskDataset, numbers: Sequence[int]) -> PackedGraphs:

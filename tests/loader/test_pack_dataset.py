@@ -97,6 +97,60 @@ def test_another_transform_is_not_mixed_in(dataset, tmp_path) -> None:
         pack_dataset(other, tmp_path / "p")
 
 
+@pytest.mark.parametrize("finished", [True, False])
+def test_other_graphs_of_the_same_class_and_number_are_refused(
+    tmp_path, monkeypatch, finished: bool
+) -> None:
+    first, other = (SyntheticCommunities(num_graphs=100, seed=s) for s in (0, 1))
+    if not finished:
+        monkeypatch.setattr(PackedWriter, "finish", lambda self: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            pack_dataset(first, tmp_path / "p")
+        monkeypatch.undo()
+    packed = pack_dataset(first, tmp_path / "p")
+    with pytest.raises(ValueError, match="holds other graphs, with content="):
+        pack_dataset(other, tmp_path / "p")
+    assert len(pack_dataset(SyntheticCommunities(100), tmp_path / "p")) == len(packed)
+
+
+def test_what_a_transform_does_is_looked_at_too(tmp_path) -> None:
+    class Scale:
+        def __init__(self, by: float) -> None:
+            self.by = by
+
+        def __call__(self, data: Data) -> Data:
+            return data.update({"x": data.x * self.by})
+
+        def __repr__(self) -> str:
+            return "Scale()"
+
+    graphs = SyntheticCommunities(num_graphs=9)
+    for by in (2.0, 3.0):
+        graphs.transform = Scale(by)
+        if by == 2.0:
+            pack_dataset(graphs, tmp_path / "p")
+    with pytest.raises(ValueError, match="holds other graphs, with content="):
+        pack_dataset(graphs, tmp_path / "p")
+
+
+def test_only_some_graphs_are_read_of_a_finished_folder(
+    dataset, tmp_path, monkeypatch
+) -> None:
+    module = sys.modules[pack_dataset.__module__]
+    monkeypatch.setattr(module, "_LOOKED_AT", 5)
+    pack_dataset(dataset, tmp_path / "p")
+    read: list[int] = []
+    get = OnDisk.get
+
+    def spy(self: OnDisk, i: int) -> Data:
+        read.append(i)
+        return get(self, i)
+
+    monkeypatch.setattr(OnDisk, "get", spy)
+    pack_dataset(dataset, tmp_path / "p")
+    assert sorted(set(read)) == [0, 14, 29, 44, 59]
+
+
 def test_pyg_s_own_loader_with_workers_trains_on_it(dataset) -> None:
     anchor = AnchorView(2, 8, 8, height=2)
     losses = [
