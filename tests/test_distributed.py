@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch
 
-from tests.helpers import fixed_views, several_ranks
+from tests.helpers import fixed_views, norms, several_ranks
 from tests.helpers.paths import ROOT
 
 pytestmark = pytest.mark.slow
@@ -59,6 +59,12 @@ def test_two_processes_find_what_one_finds(name: str, shared, alone) -> None:
     for key, expected in alone[name].items():
         got = shared[name][key]
         torch.testing.assert_close(got, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", norms.CASES)
+def test_two_processes_normalise_as_one(name: str, folder: Path) -> None:
+    got = torch.load(folder / "norms.pt")[name]
+    torch.testing.assert_close(got, norms.measured(norms.CASES[name]))
 
 
 def said(folder: Path, command: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from sega_anchor.backbones import xavier
 from sega_anchor.distributed import gather
-from sega_anchor.utils import take_rows
+from sega_anchor.utils import take_rows, widen
 
 from .networks import WeightedGIN
 
@@ -115,7 +115,7 @@ def regulariser(weight: Tensor, edge_graph: Tensor, num_graphs: int) -> Tensor:
         >>> regulariser(torch.tensor([0.5, 0.0, 1.0]), torch.tensor([0, 1, 1]), 3)
         tensor(0.5000)
     """
-    dropped = scatter(1 - weight, edge_graph, dim_size=num_graphs, reduce="mean")
+    dropped = scatter(1 - widen(weight), edge_graph, dim_size=num_graphs, reduce="mean")
     having = edge_graph.bincount(minlength=num_graphs) > 0
     # The graphs of all ranks: the regulariser is a mean over the whole batch.
     total = gather(torch.stack([dropped, having.to(dropped.dtype)], dim=1)).sum(0)

@@ -11,6 +11,7 @@ from typing_extensions import override
 from sega_anchor.augment import ViewDraft
 from sega_anchor.backbones import GINLayer
 from sega_anchor.distributed import mean
+from sega_anchor.utils import widen
 
 
 class View(NamedTuple):
@@ -131,6 +132,7 @@ def gumbel_softmax(logits: Tensor, generator: Generator | None = None) -> Tensor
         tensor([[0., 1.],
                 [1., 0.]])
     """
+    logits = widen(logits)
     device = logits.device if generator is None else generator.device
     draw = torch.empty(logits.shape, dtype=logits.dtype, device=device)
     draw.exponential_(generator=generator).clamp_(min=torch.finfo(draw.dtype).tiny)

@@ -7,6 +7,7 @@ from torch_geometric.utils import scatter, softmax
 from typing_extensions import override
 
 from sega_anchor.backbones import GINLayer, xavier
+from sega_anchor.utils import widen
 
 
 class RationaleEstimator(nn.Module):
@@ -61,7 +62,7 @@ class RationaleEstimator(nn.Module):
             x = norm(conv(x, data.edge_index))
             if place < len(self.convs) - 1:
                 x = x.relu()
-        probability: Tensor = softmax(x.view(-1) / 5, graph_of(data))
+        probability: Tensor = softmax(widen(x).view(-1) / 5, graph_of(data))
         return probability
 
 

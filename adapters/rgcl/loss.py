@@ -6,7 +6,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from sega_anchor.nn import nt_xent, unit
+from sega_anchor.nn import nt_xent, products, unit
 from sega_anchor.utils import check_choice
 
 Form = Literal["unsupervised", "transfer"]
@@ -62,11 +62,11 @@ def rgcl_loss(
         )
     of_x, of_rationale = unit(x), unit(rationale)
     own = (of_x * of_rationale).sum(dim=1) / temperature
-    others = (of_x @ unit(complement).t() / temperature).logsumexp(dim=1)
+    others = (products(of_x, unit(complement)) / temperature).logsumexp(dim=1)
     log_b = own - torch.logaddexp(own, others)
     if form == "transfer":
         return nt_xent(x, rationale, temperature) - weight * log_b.mean()
-    within = (of_x @ of_rationale.t() / temperature).logsumexp(dim=1)
+    within = (products(of_x, of_rationale) / temperature).logsumexp(dim=1)
     log_weight = math.log(weight) if weight > 0 else -math.inf
     return -torch.logaddexp(own - within, log_b + log_weight).mean()
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from jsonargparse import ArgumentParser, Namespace
 
-from .._kernels import batch, levels, scatter
+from .._kernels import batch, fingerprint, levels, scatter
 from .._kernels.source_cache import cache_folders
 from ..trees import _kernels as trees
 from ..trees.build import TreeMethod, build_coding_tree
@@ -53,6 +53,7 @@ def _compile_batches() -> None:
     levels.count_levels(zero, one)
     start, row = np.zeros(3, np.int64), np.zeros((3, 1), np.int64)
     levels.slice_levels(zero, one, start, *row)
+    fingerprint.hash_graphs(zero.copy(), pair, zero, one)
     for kind in ("float32", "float64"):
         x, weight = np.zeros((1, 1), kind), np.zeros(1, kind)
         scatter.add_rows(x, x, zero, zero)

@@ -8,11 +8,23 @@ from typing_extensions import override
 
 from ..trees._as_edges import refuse_hetero
 from ..trees.build import TreeMethod
-from ..trees.levels import has_tree, tree_levels
+from ..trees.levels import has_fingerprint, has_tree, tree_levels
 from ..trees.transforms import AddCodingTree, AddTree
 from ..utils import warn_caller
 from .nt_xent import NTXent
 from .tree_encoder import Readout, TreeEncoder
+
+NO_TREES = (
+    "The batch carries no coding trees, so they are built at every step. To build them "
+    "once, give anchor.transform to the data set as pre_transform, or train on "
+    "[anchor.transform(g) for g in dataset]; dataset.transform = anchor.transform "
+    "builds them in the loader."
+)
+UNKNOWN_GRAPHS = (
+    "The batch's coding trees do not say what graphs they were built from (there is no "
+    "tree_graph, or no edge_index), so a change of edges would not be noticed: attach "
+    "them with AnchorView.transform or AddCodingTree"
+)
 
 
 class AnchorView(nn.Module):
@@ -40,10 +52,13 @@ class AnchorView(nn.Module):
         loss: takes (anchor, view); default ``NTXent(temperature=0.2)``.
         transform: another tree transform of the same height, such as
             ``AddRandomTree``; default ``AddCodingTree(height, method)``.
+        strict: refuse trees that do not say what graph they were built from, made by
+            hand perhaps; default: warn once. (default: :obj:`False`)
 
     Raises:
         ValueError: for sizes that cannot be used; later for batches whose features are
-            missing or of another width, or whose trees do not fit their graphs.
+            missing or of another width, or whose graphs are not those that their trees
+            were built from.
 
     Source: Wu et al., ICML 2023; repository Wu-Junran/SEGA. The projection head
     (Linear - ReLU - Linear) belongs to the view; :meth:`embed` gives what is evaluated.
@@ -70,6 +85,7 @@ class AnchorView(nn.Module):
         dropout: float = 0.0,
         loss: nn.Module | None = None,
         transform: AddTree | None = None,
+        strict: bool = False,
     ) -> None:
         super().__init__()
         if max_degree is not None and max_degree < 0:
@@ -106,7 +122,8 @@ class AnchorView(nn.Module):
             nn.Linear(out_channels, out_channels),
         )
         self.criterion = loss or NTXent(temperature=0.2)
-        self._hinted = False
+        self.strict = strict
+        self._hints: set[str] = set()
 
     @override
     def forward(self, data: Data, x: Tensor | None = None) -> Tensor:
@@ -123,8 +140,12 @@ class AnchorView(nn.Module):
         """Return the embeddings before the head (the paper's T), arguments as above."""
         refuse_hetero(data)
         if not has_tree(data):
-            self._hint()
+            self._hint(NO_TREES)
             data = self.transform(data)
+        elif not has_fingerprint(data):
+            if self.strict:
+                raise ValueError(f"{UNKNOWN_GRAPHS}, or pass strict=False")
+            self._hint(UNKNOWN_GRAPHS)
         leaves = self._leaf_features(data, x)
         embedding: Tensor = self.encoder(leaves, tree_levels(data, self.height))
         return embedding
@@ -166,15 +187,11 @@ class AnchorView(nn.Module):
             parts.append(degree_features(data, self.max_degree))
         return torch.cat(parts, dim=1)
 
-    def _hint(self) -> None:
-        if not self._hinted:
-            self._hinted = True
-            warn_caller(
-                "The batch carries no coding trees, so they are built at every step. "
-                "To build them once, give anchor.transform to the data set as "
-                "pre_transform, or train on [anchor.transform(g) for g in dataset]; "
-                "dataset.transform = anchor.transform builds them in the loader."
-            )
+    def _hint(self, words: str) -> None:
+        """Warn, the first time."""
+        if words not in self._hints:
+            self._hints.add(words)
+            warn_caller(words)
 
 
 def degree_features(data: Data, max_degree: int) -> Tensor:

@@ -8,6 +8,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from typing_extensions import override
 
+from ..utils.precision import widen
+
 
 class BatchNorm(nn.BatchNorm1d):
     """BatchNorm that also takes a single row in training.
@@ -18,8 +20,9 @@ class BatchNorm(nn.BatchNorm1d):
 
     @override
     def forward(self, input: Tensor) -> Tensor:
-        """Normalise rows ``(n, num_features)``."""
-        if self.training and input.size(0) == 1:
+        """Normalise ``(n, num_features)``, or ``(n, num_features, length)``."""
+        single = input.numel() == self.num_features
+        if self.training and single and self.running_mean is not None:
             return self.by_running(input)
         normalised: Tensor = super().forward(input)
         return normalised
@@ -41,52 +44,76 @@ class SyncBatchNorm(BatchNorm):
 
     Each process tells the others how many rows it has, their mean and their squared
     distance from it; these are merged as by Chan et al. (1983), with gradients. Unlike
-    torch's layer of this name it also runs on CPUs.
+    torch's layer of this name it also runs on CPUs. In evaluation it is torch's
+    BatchNorm1d, which asks no other process.
     """
 
     gather: Callable[[Tensor], Tensor]
 
     @classmethod
     def of(cls, norm: nn.BatchNorm1d, gather: Callable[[Tensor], Tensor]) -> Self:
-        """Return a layer with the parameters and statistics of another.
+        """Return a layer with the parameters, statistics, options and hooks of another.
 
         Args:
-            norm: the layer; parameters are shared.
+            norm: the layer; parameters and statistics are shared.
             gather: joins the rows of all processes, with gradients.
         """
-        made = cls(norm.num_features, norm.eps, norm.momentum)
-        made.weight, made.bias = norm.weight, norm.bias
-        made.running_mean, made.running_var = norm.running_mean, norm.running_var
-        made.num_batches_tracked = norm.num_batches_tracked
+        made = cls.__new__(cls)
+        made.__dict__.update(norm.__dict__)
         made.gather = gather
-        return made.train(norm.training)
+        return made
 
     @override
     def forward(self, input: Tensor) -> Tensor:
-        """Normalise rows ``(n, num_features)``."""
+        """Normalise ``(n, num_features)``, or ``(n, num_features, length)``.
+
+        Raises:
+            ValueError: for a single row in all processes, if there are no running
+                statistics to normalise it by.
+        """
         if not self.training:
-            return self.by_running(input)
-        mean = input.mean(0)
-        spread = (input - mean).square().sum(0)
-        size = input.new_tensor([len(input)])
+            return super().forward(input)
+        self._check_input_dim(input)
+        wide = widen(input)
+        rows = wide if wide.dim() == 2 else wide.transpose(1, 2).flatten(0, 1)
+        mean = rows.sum(0) / max(len(rows), 1)  # a process may have none
+        spread = (rows - mean).square().sum(0)
+        size = rows.new_tensor([len(rows)])
         each = self.gather(torch.cat([mean, spread, size]).unsqueeze(0))
         means, spreads = each[:, : len(mean)], each[:, len(mean) : -1]
         sizes = each[:, -1:]
         total = sizes.detach().sum()
-        if total == 1:
-            return self.by_running(input)
+        if total < 2:
+            return self._of_one_row(input)
         mean = (means * sizes).sum(0) / total
         spread = (spreads + sizes * (means - mean).square()).sum(0)
         self._track(mean.detach(), spread.detach() / (total - 1))
-        scale = (spread / total + self.eps).rsqrt() * self.weight
-        normalised: Tensor = (input - mean) * scale + self.bias
-        return normalised
+        scale = (spread / total + self.eps).rsqrt()
+        scale = scale if self.weight is None else scale * self.weight
+        normalised = (rows - mean) * scale
+        normalised = normalised if self.bias is None else normalised + self.bias
+        if wide.dim() == 3:
+            length = wide.size(2)
+            normalised = normalised.unflatten(0, (-1, length)).transpose(1, 2)
+        return normalised.to(input.dtype)
+
+    def _of_one_row(self, input: Tensor) -> Tensor:
+        if self.running_mean is None:
+            raise ValueError(
+                "BatchNorm in training needs at least 2 rows in all processes together "
+                f"or running statistics, got {tuple(input.shape)}: take larger batches"
+            )
+        return self.by_running(input)
 
     def _track(self, mean: Tensor, variance: Tensor) -> None:
         """Move the running statistics, which take the unbiased variance."""
-        assert self.running_mean is not None and self.running_var is not None
-        assert self.num_batches_tracked is not None
-        self.num_batches_tracked += 1
-        momentum = self.momentum or 0.1
-        self.running_mean.lerp_(mean, momentum)
-        self.running_var.lerp_(variance, momentum)
+        if not self.track_running_stats or self.running_mean is None:
+            return
+        assert self.running_var is not None
+        share = self.momentum
+        if self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if share is None:  # the average of all batches
+                share = 1.0 / float(self.num_batches_tracked)
+        for running, found in ((self.running_mean, mean), (self.running_var, variance)):
+            running.lerp_(found.to(running.dtype), share or 0.0)

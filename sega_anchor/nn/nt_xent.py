@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from typing_extensions import override
 
 from ..distributed import gather as gather_rows
+from ..utils.precision import widen, without_autocast
 
 
 def nt_xent(
@@ -34,7 +35,8 @@ def nt_xent(
 
     Returns:
         A scalar. A batch of one without negatives has loss 0; a zero vector has cosine
-        0 with everything and a finite gradient.
+        0 with everything and a finite gradient. Vectors of 16 bits are compared in
+        float32, under autocast too.
 
     Raises:
         ValueError: if the shapes differ or the temperature is not positive.
@@ -52,7 +54,7 @@ def nt_xent(
             "anchor and view must both have shape (N, channels), got "
             f"{tuple(anchor.shape)} and {tuple(view.shape)}"
         )
-    similarity = unit(anchor) @ unit(view).t() / temperature
+    similarity = products(unit(anchor), unit(view)) / temperature
     loss = _one_side(similarity, include_positive)
     if symmetric:
         loss = (loss + _one_side(similarity.t(), include_positive)) / 2
@@ -96,7 +98,7 @@ class NTXent(nn.Module):
     def forward(self, anchor: Tensor, view: Tensor) -> Tensor:
         """Return the loss of ``anchor`` against ``view``, both ``(N, channels)``."""
         if self.gather:
-            anchor, view = gather_rows(anchor), gather_rows(view)
+            anchor, view = gather_rows(widen(anchor)), gather_rows(widen(view))
         return nt_xent(
             anchor, view, self.temperature, self.symmetric, self.include_positive
         )
@@ -117,15 +119,31 @@ def _check_temperature(temperature: float) -> None:
 def unit(x: Tensor) -> Tensor:
     """Return rows of length 1; a zero row stays zero and has a modest gradient.
 
-    Differs from torch's normalize, which divides that gradient by 1e-12.
+    Differs from torch's normalize, which divides that gradient by 1e-12. Rows of 16
+    bits become float32.
 
     Example:
         >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
         tensor([[0.6000, 0.8000],
                 [0.0000, 0.0000]])
     """
+    x = widen(x)
     norm = x.norm(dim=1, keepdim=True)
     return x / torch.where(norm > 0, norm, 1.0)
+
+
+def products(x: Tensor, y: Tensor) -> Tensor:
+    """Return each row of x times each row of y, ``(rows of x, rows of y)``.
+
+    Differs from ``x @ y.t()`` under autocast, which would round to 16 bits what a loss
+    takes exponentials of.
+
+    Example:
+        >>> products(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0], [0.0, 1.0]]))
+        tensor([[11.,  2.]])
+    """
+    with without_autocast(x):
+        return widen(x) @ widen(y).t()
 
 
 def _one_side(similarity: Tensor, include_positive: bool) -> Tensor:

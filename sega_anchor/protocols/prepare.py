@@ -154,7 +154,8 @@ def prepare(
     if view is not None:
         with phase("trees"):
             graphs = view.transform.map(graphs, threads=threads, cache=cache)
-    keep = ("x", "tree_x", "edge_index", "tree_parent", "tree_level", "y")
+    trees = ("tree_parent", "tree_level", "tree_graph")
+    keep = ("x", "tree_x", "edge_index", *trees, "y")
     prepared = []
     with ProgressCounter("Preparing graphs", len(graphs), last=False) as counter:
         for data in graphs:

@@ -9,6 +9,7 @@ from torch_geometric.data import Data
 
 from .. import _kernels
 from ._kernels import Ints
+from .fingerprint import fingerprint
 
 REBUILD = (
     "The graph has changed since its tree was built. Apply the transform "
@@ -44,6 +45,20 @@ def has_tree(data: Data) -> bool:
     return "tree_parent" in data and "tree_level" in data
 
 
+def has_fingerprint(data: Data) -> bool:
+    """Return whether it can be checked that the graphs are those of their trees."""
+    return "tree_graph" in data and data.edge_index is not None
+
+
+def graph_fingerprint(data: Data) -> Tensor:
+    """Return the :func:`~sega_anchor.trees.fingerprint.fingerprint` of each graph.
+
+    Args:
+        data: a graph or batch with ``edge_index``.
+    """
+    return _fingerprint(data, _graph_sizes(data))
+
+
 def parent_offsets(parent: Ints, tree_ptr: Ints | None = None) -> Ints:
     """Return the position of each node's parent minus its own, 0 at the roots.
 
@@ -69,7 +84,8 @@ def tree_levels(data: Data, height: int) -> TreeLevels:
     """Slice the trees that a graph or batch carries by level.
 
     A tree is stored as two vectors: ``tree_level``, and ``tree_parent`` as
-    :func:`parent_offsets` gives it.
+    :func:`parent_offsets` gives it. ``tree_graph``, if it is there, is the
+    :func:`graph_fingerprint` of the graph that the tree was built from.
 
     Args:
         data: a graph or batch from ``AddCodingTree``.
@@ -79,8 +95,8 @@ def tree_levels(data: Data, height: int) -> TreeLevels:
         The levels, vertices in the order of ``data.x``.
 
     Raises:
-        ValueError: if a tree does not fit its graph (nodes were dropped or added after
-            it was built) or has another height.
+        ValueError: if a tree does not fit its graph (nodes or edges were dropped,
+            added or renumbered after it was built) or has another height.
 
     Example:
         >>> import torch
@@ -98,7 +114,10 @@ def tree_levels(data: Data, height: int) -> TreeLevels:
         )
     slicing = _slice_on_cpu if level.device.type == "cpu" else _slice_anywhere
     levels = slicing(level.long(), offset.long(), height)
-    _check_sizes(data, levels)
+    sizes = _graph_sizes(data)
+    _check_sizes(levels, sizes)
+    if has_fingerprint(data):
+        _check_edges(data, sizes)
     return levels
 
 
@@ -149,10 +168,9 @@ def _wrong_height(level: Tensor, height: int) -> str:
     )
 
 
-def _check_sizes(data: Data, levels: TreeLevels) -> None:
+def _check_sizes(levels: TreeLevels, sizes: Tensor) -> None:
     """Raise ValueError unless each tree has the leaves that its graph has nodes."""
     vertices = torch.bincount(levels.graphs[0], minlength=levels.num_graphs)
-    sizes = _graph_sizes(data)
     if vertices.shape != sizes.shape or not torch.equal(vertices, sizes):
         wrong = (
             int((vertices != sizes).nonzero()[0])
@@ -165,11 +183,35 @@ def _check_sizes(data: Data, levels: TreeLevels) -> None:
         )
 
 
+def _check_edges(data: Data, sizes: Tensor) -> None:
+    """Raise ValueError unless each graph has the edges that its tree was built from."""
+    built, found = data.tree_graph, _fingerprint(data, sizes)
+    if built.shape != found.shape:
+        raise ValueError(
+            f"tree_graph has shape {tuple(built.shape)}, not one number for each of "
+            f"{found.numel()} graphs. {REBUILD}"
+        )
+    if not torch.equal(built, found):
+        wrong = int((built != found).nonzero()[0])
+        raise ValueError(
+            f"the coding tree of graph {wrong} was built from other edges or another "
+            f"numbering of the nodes. {REBUILD}"
+        )
+
+
+def _fingerprint(data: Data, sizes: Tensor) -> Tensor:
+    batch = data.batch if "batch" in data else None
+    if batch is None:
+        batch = sizes.new_zeros(data.num_nodes)
+    return fingerprint(data.edge_index, batch, sizes)
+
+
 def _graph_sizes(data: Data) -> Tensor:
     """Return the number of nodes of each graph."""
     batch = data.batch if "batch" in data else None
     if batch is None:
-        return torch.tensor([data.num_nodes], device=data.tree_level.device)
+        at = data.tree_level if data.edge_index is None else data.edge_index
+        return torch.tensor([data.num_nodes], device=at.device)
     ptr = data.ptr if "ptr" in data else None
     if ptr is not None and ptr[-1] == batch.numel():
         sizes: Tensor = ptr.diff()

@@ -22,7 +22,7 @@ from ._flatten import one_by_one
 from .build import TreeMethod, build_coding_tree, check_build
 from .build_many import Folder, build_coding_trees
 from .coding_tree import CodingTree
-from .levels import parent_offsets
+from .levels import graph_fingerprint, parent_offsets
 
 # torch.load(weights_only=True) needs these containers of a saved graph; PyG registers
 # only Data itself.
@@ -34,8 +34,10 @@ class AddTree(BaseTransform, ABC):  # type: ignore[misc]
 
     The tree is stored as ``data.tree_parent`` (see
     :func:`~sega_anchor.trees.levels.parent_offsets`) and ``data.tree_level``, both
-    ``(num_tree_nodes,)``: plain tensors, which survive batching, un-batching, caching
-    and saving. A subclass defines ``height``, ``tree`` and ``__repr__``.
+    ``(num_tree_nodes,)``, and what it was built from as ``data.tree_graph``, ``(1,)``
+    (see :func:`~sega_anchor.trees.fingerprint.fingerprint`): plain tensors, which
+    survive batching, un-batching, caching and saving. A subclass defines ``height``,
+    ``tree`` and ``__repr__``.
     """
 
     height: int
@@ -88,7 +90,7 @@ class AddTree(BaseTransform, ABC):  # type: ignore[misc]
             if self.weight is not None and self.weight in data:
                 graph[self.weight] = data[self.weight].cpu()[columns]
             graphs.append(self(graph))
-        for key in ("tree_parent", "tree_level"):
+        for key in ("tree_parent", "tree_level", "tree_graph"):
             data[key] = torch.cat([g[key] for g in graphs]).to(data.batch.device)
         return data
 
@@ -237,7 +239,9 @@ class AddRandomTree(AddTree):
 
 
 def attach(data: Data, tree: CodingTree) -> Data:
-    """Store a tree on its graph, see :func:`~sega_anchor.trees.levels.tree_levels`.
+    """Store a tree and the fingerprint of its graph on the graph.
+
+    See :func:`~sega_anchor.trees.levels.tree_levels`.
 
     Raises:
         ValueError: for a tree of another number of vertices.
@@ -251,6 +255,8 @@ def attach(data: Data, tree: CodingTree) -> Data:
     device = data.edge_index.device if data.edge_index is not None else None
     data.tree_parent = offset.to(device)
     data.tree_level = tree.level.to(device)
+    if data.edge_index is not None:
+        data.tree_graph = graph_fingerprint(data)
     return data
 
 

@@ -19,7 +19,7 @@ from adapters import graphcl
 from sega_anchor.cli import main
 from sega_anchor.distributed import all_gather_object, is_main, process_group
 from sega_anchor.loader import PackedLoader
-from tests.helpers import fixed_views
+from tests.helpers import fixed_views, norms
 from tests.helpers.paths import EXAMPLES
 from tests.helpers.scores import SVM_SCORES, quick_scores
 
@@ -42,6 +42,13 @@ def measure() -> None:
             found[name] = fixed_views.measured(model, batch)
     if is_main():
         torch.save(found, "found.pt")
+
+
+def normalise() -> None:
+    """Train every kind of BatchNorm on this rank's rows."""
+    found = {name: norms.measured(case) for name, case in norms.CASES.items()}
+    if is_main():
+        torch.save(found, "norms.pt")
 
 
 def example() -> int:
@@ -81,6 +88,7 @@ def keep(name: str, work: Callable[[], int]) -> None:
 if __name__ == "__main__":
     with process_group("cpu"), patch(SVM_SCORES, quick_scores):
         measure()
+        normalise()
         keep("example", example)
         keep("stopped", stopped)
         for command, words in COMMANDS.items():

@@ -65,7 +65,8 @@ def test_anchor_view_adds_the_released_head(
     x, edge_index, batch = forward_graph()
     view = fill(AnchorView(3, 2, 4, k))
     monkeypatch.setattr("sega_anchor.nn.anchor_view.tree_levels", lambda *_: tree)
-    data = Data(x=x, edge_index=edge_index, batch=batch, tree_parent=0, tree_level=0)
+    trees = {"tree_parent": 0, "tree_level": 0, "tree_graph": 0}
+    data = Data(x=x, edge_index=edge_index, batch=batch, **trees)
     expected = torch.tensor(values["with_projection_head"]["out"]).double()
     torch.testing.assert_close(view(data), expected, atol=1e-5, rtol=0)
 

@@ -226,6 +226,15 @@ def test_the_two_choices_on_numbers_known_by_hand() -> None:
         result.of(5, "G")
 
 
+@pytest.mark.usefixtures("quick_scores")
+@pytest.mark.parametrize("protocol", ["honest", "paper"])
+def test_trees_come_with_the_fingerprints_of_their_graphs(dataset, protocol) -> None:
+    # Released features add two self-loops to the nodes, which trees do not mind.
+    width = HonestFeatures(100, "anchor")(dataset[0]).tree_x.size(1)
+    view = AnchorView(width, height=3, strict=True)
+    run(dataset, anchor=view, protocol=protocol)
+
+
 @pytest.mark.slow
 def test_published_features_equal_the_released_ones(tmp_path) -> None:
     facts = reference("features")

@@ -21,6 +21,7 @@ from joblib.externals.loky import get_reusable_executor
 from ...loader.on_disk import PackedWriter, open_packed
 from ...loader.packed_graphs import PackedGraphs
 from ...trees.build import BUILDER_VERSION, TreeMethod, build_arrays, check_build
+from ...trees.fingerprint import fingerprint
 from ...trees.levels import parent_offsets
 from ...utils.checks import check_at_least
 from ...utils.files import check_writable, file_digest
@@ -182,12 +183,16 @@ def _pack(found: list[MoleculeArrays], height: int, method: TreeMethod) -> Packe
         height=height,
         method=method,
     )
+    batch = torch.arange(len(found)).repeat_interleave(sizes)
+    first = (sizes.cumsum(0) - sizes).repeat_interleave(edge_ptr.diff())
+    graph = fingerprint(torch.from_numpy(edge_index) + first, batch, sizes)
     fields = {
         "x": np.concatenate([arrays.x for arrays in found]),
         "edge_index": np.ascontiguousarray(edge_index.T),
         "edge_attr": np.concatenate([arrays.edge_attr for arrays in found]),
         "tree_level": level.astype(np.uint8),
         "tree_parent": parent_offsets(parent, tree_ptr).astype(np.int32),
+        "tree_graph": graph.numpy(),
     }
     return PackedGraphs(
         {name: torch.from_numpy(values) for name, values in fields.items()},
