@@ -8,20 +8,10 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
+from ..utils.checks import check_indices
 from ..utils.scatter import prefix_sum
+from ._check_graphs import GROUPS, check_alike, check_edges, check_rows, check_tables
 from ._cut import Cut
-
-#: What the rows of a field belong to; of any other field each graph has one row.
-GROUPS = {
-    "x": "node",
-    "tree_x": "node",
-    "edge_index": "edge",
-    "edge_attr": "edge",
-    "edge_weight": "edge",
-    "tree_level": "tree",
-    "tree_parent": "tree",
-}
-
 
 _COMPRESSIBLE = {
     torch.int16,
@@ -47,6 +37,9 @@ class PackedGraphs:
             end, ``(num_graphs + 1,)``; on the CPU, wherever the fields are.
         dtypes: what batches get, where it is not what ``fields`` hold.
 
+    Raises:
+        ValueError: for rows that are not those of ``ptr``.
+
     Example:
         >>> pair = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]]))
         >>> graphs = PackedGraphs.of([pair, pair, pair])
@@ -65,6 +58,7 @@ class PackedGraphs:
         self.ptr = dict(ptr)
         kept = {name: field.dtype for name, field in self.fields.items()}
         self.dtypes = {**kept, **(dtypes or {})}
+        check_tables(self.fields, self.ptr)
 
     @classmethod
     def of(cls, graphs: Sequence[Data]) -> PackedGraphs:
@@ -85,8 +79,8 @@ class PackedGraphs:
             sizes["tree"] = []
         for i, data in enumerate(listed):
             rows = first if i == 0 else _rows(data)
-            _check_alike(i, rows, first)
-            _check_rows(i, data, rows)
+            check_alike(i, rows, first)
+            check_rows(i, data, rows)
             for name, values in rows.items():
                 columns[name].append(values)
             sizes["node"].append(int(data.num_nodes or 0))
@@ -94,7 +88,9 @@ class PackedGraphs:
             if "tree" in sizes:
                 sizes["tree"].append(len(rows["tree_level"]))
         fields = {name: torch.cat(values) for name, values in columns.items()}
-        return cls(fields, {k: prefix_sum(torch.tensor(v)) for k, v in sizes.items()})
+        packed = cls(fields, {k: prefix_sum(torch.tensor(v)) for k, v in sizes.items()})
+        check_edges(packed.fields["edge_index"], packed.ptr)
+        return packed
 
     def __len__(self) -> int:
         """Return the number of graphs."""
@@ -207,50 +203,10 @@ def _rows(data: Data) -> dict[str, Tensor]:
             f"edge_index must have shape (2, num_edges), got {shape}; without edges, "
             "give (2, 0)"
         )
+    check_indices("edge_index", data.edge_index, shape)
     found = {k: v for k, v in data.to_dict().items() if isinstance(v, Tensor)}
     found["edge_index"] = found["edge_index"].t()
     return {k: v.view(1) if v.dim() == 0 else v for k, v in found.items()}
-
-
-def _check_alike(i: int, rows: dict[str, Tensor], first: dict[str, Tensor]) -> None:
-    if rows.keys() != first.keys():
-        differing = sorted(rows.keys() ^ first.keys())
-        raise ValueError(
-            f"graph {i} and graph 0 differ in their attributes {differing}: give all "
-            "graphs the same"
-        )
-    for name, values in rows.items():
-        wanted = first[name]
-        if values.dtype != wanted.dtype or values.shape[1:] != wanted.shape[1:]:
-            raise ValueError(
-                f"{name} of graph {i} is {values.dtype} {tuple(values.shape)}, of "
-                f"graph 0 {wanted.dtype} {tuple(wanted.shape)}: rows must be alike"
-            )
-
-
-def _check_rows(i: int, data: Data, rows: dict[str, Tensor]) -> None:
-    """Refuse graphs whose batches would silently be wrong."""
-    wanted = {"node": data.num_nodes, "edge": len(rows["edge_index"])}
-    if "tree_level" in rows:
-        wanted["tree"] = len(rows["tree_level"])
-    for name, values in rows.items():
-        group = GROUPS.get(name)
-        if group is None and len(values) != 1:
-            raise ValueError(
-                f"{name} of graph {i} has {len(values)} rows: what belongs to the "
-                "whole graph needs exactly one"
-            )
-        if group is not None and len(values) != wanted.get(group):
-            raise ValueError(
-                f"{name} of graph {i} has {len(values)} rows, its graph has "
-                f"{wanted.get(group, 'no tree_level')} ({group}): give one row for each"
-            )
-        if name not in GROUPS and bool(data.__inc__(name, values)):
-            raise ValueError(
-                f"{name} of graph {i} would be renumbered by PyG in a batch, which "
-                "is done here for edge_index alone: give it a name without 'index', "
-                "'batch' or 'face'"
-            )
 
 
 def _smallest(field: Tensor) -> Tensor:
