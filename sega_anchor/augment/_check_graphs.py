@@ -18,7 +18,7 @@ def graphs_of(data: Data) -> tuple[Tensor, Tensor, Tensor]:
     edges = data.edge_index
     if edges is None:
         raise ValueError("edge_index is None; without edges, give shape (2, 0)")
-    check_indices("edge_index", edges, (2, edges.size(-1) if edges.dim() else 0))
+    check_indices("edge_index", edges, (2, *edges.shape[-1:]))
     batch = data.batch
     if batch is None:
         batch = edges.new_zeros(data.num_nodes)
@@ -28,7 +28,7 @@ def graphs_of(data: Data) -> tuple[Tensor, Tensor, Tensor]:
     bad = _first_stray(edges, batch)
     if bad >= 0:
         raise ValueError(
-            f"edge {bad} joins nodes {edges[:, bad].tolist()}, which are not two of the "
+            f"edge {bad} joins nodes {edges[:, bad].tolist()}, which are no two of "
             f"{len(batch)} nodes in the same graph: edge_index must fit batch"
         )
     return edges, batch, ptr

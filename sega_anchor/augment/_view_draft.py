@@ -40,10 +40,9 @@ class ViewDraft:
 
     def __post_init__(self) -> None:
         """Refuse an edit from which kernels would read what is not there."""
-        columns = self.edge_index.size(-1) if self.edge_index.dim() else 0
-        check_indices("edge_index", self.edge_index, (2, columns))
+        check_indices("edge_index", self.edge_index, (2, *self.edge_index.shape[-1:]))
         _check_mask("node", self.node, len(self.batch))
-        _check_mask("edge", self.edge, columns)
+        _check_mask("edge", self.edge, self.edge_index.size(1))
         if self.x is not None and len(self.x) != len(self.batch):
             raise ValueError(
                 f"x has {len(self.x)} rows but batch {len(self.batch)}: give one for "

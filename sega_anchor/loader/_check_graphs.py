@@ -80,7 +80,7 @@ def check_tables(fields: Mapping[str, Tensor], ptr: Mapping[str, Tensor]) -> Non
 
 
 def check_edges(edges: Tensor, ptr: Mapping[str, Tensor]) -> None:
-    """Refuse edges, ``(num_edges, 2)``, that would lead into other graphs of a batch."""
+    """Refuse edges, one in each row, that would lead into other graphs of a batch."""
     size = ptr["node"].diff()
     most = size.repeat_interleave(ptr["edge"].diff()).unsqueeze(1).to(edges.device)
     stray = ((edges < 0) | (edges >= most)).any(1)
