@@ -45,6 +45,20 @@ def number_groups(out: Ints, size: Ints) -> None:
 
 
 @entry
+def is_numbering(graph: Ints, ptr: Ints) -> bool:
+    """Return whether ``graph`` is g from ``ptr[g]`` up to ``ptr[g + 1]``, for all g."""
+    if len(ptr) == 0 or ptr[0] != 0 or ptr[-1] != len(graph):
+        return False
+    for g in range(len(ptr) - 1):
+        if not ptr[g] <= ptr[g + 1] <= len(graph):
+            return False
+        for i in range(ptr[g], ptr[g + 1]):
+            if graph[i] != g:
+                return False
+    return True
+
+
+@entry
 def first_stray(edges: Ints, graph: Ints) -> int:
     """Return the first edge that does not join two nodes of one graph, or -1."""
     nodes = len(graph)

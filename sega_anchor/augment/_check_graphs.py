@@ -1,5 +1,8 @@
 """Checks of what is augmented: nodes in the order of graphs, edges within them."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
@@ -35,40 +38,55 @@ def graphs_of(data: Data) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _ptr(batch: Tensor, ptr: Tensor | None) -> Tensor:
-    """Return where each graph begins, and the end, as ``ptr`` must have it."""
+    """Return where each graph begins, and the end; what is given must be that."""
+    if ptr is not None:
+        check_indices("ptr", ptr, (ptr.numel(),))
+        if _is_numbering(batch, ptr.long()):
+            return ptr.long()
     if len(batch) and (batch[0] < 0 or bool((batch.diff() < 0).any())):
         raise ValueError(
             "batch must number the graphs from 0 and in order: sort the nodes by graph"
         )
-    last = int(batch[-1]) if len(batch) else 0
-    if ptr is None:
-        if last > len(batch):  # a typo, for which gigabytes would be counted
-            raise ValueError(
-                f"batch names graph {last}, but there are {len(batch)} nodes: number "
-                "the graphs from 0, or give ptr if so many are empty"
-            )
-        return prefix_sum(batch.bincount(minlength=1))
-    check_indices("ptr", ptr, (ptr.numel(),))
-    graphs = len(ptr) - 1
-    fits = graphs > last or (graphs == 0 and not len(batch))
-    if not fits or not torch.equal(
-        ptr.long(), prefix_sum(batch.bincount(minlength=graphs))
-    ):
+    if ptr is not None:
         raise ValueError(
             "ptr is not where the graphs of batch begin: delete data.ptr after nodes "
             "were added or dropped"
         )
-    return ptr.long()
+    last = int(batch[-1]) if len(batch) else 0
+    if last > len(batch):  # a slip, for which gigabytes would be taken
+        raise ValueError(
+            f"batch names graph {last}, but there are {len(batch)} nodes: number the "
+            "graphs from 0, or give ptr if so many are empty"
+        )
+    return prefix_sum(batch.bincount(minlength=1))
+
+
+def _is_numbering(batch: Tensor, ptr: Tensor) -> bool:
+    """Return whether batch is g from ``ptr[g]`` to ``ptr[g + 1] - 1``, for all g."""
+    if _is_compiled(batch):
+        return bool(_kernels.is_numbering(*_arrays(batch, ptr)))
+    size = ptr.diff()
+    if not len(ptr) or ptr[0] != 0 or ptr[-1] != len(batch) or bool((size < 0).any()):
+        return False
+    graph = torch.arange(len(size), device=ptr.device)
+    return torch.equal(graph.repeat_interleave(size), batch)
 
 
 def _first_stray(edges: Tensor, batch: Tensor) -> int:
     """Return the first edge that does not join two nodes of one graph, or -1."""
-    if edges.device.type == "cpu":
-        columns = edges.contiguous().numpy()
-        return int(_kernels.first_stray(columns, batch.contiguous().numpy()))
+    if _is_compiled(edges):
+        return int(_kernels.first_stray(*_arrays(edges, batch)))
     within = ((edges >= 0) & (edges < len(batch))).all(0)
     if within.all():
         source, target = batch[edges]
         within = source == target
     stray = (~within).nonzero()
     return int(stray[0]) if len(stray) else -1
+
+
+def _is_compiled(index: Tensor) -> bool:
+    return index.device.type == "cpu"
+
+
+def _arrays(*indices: Tensor) -> Iterator[Any]:
+    return (index.contiguous().numpy() for index in indices)
