@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd import Function
-from torch.library import Library, register_autograd, register_fake
+from torch.library import Library, register_fake
 
 from .. import _kernels
 
@@ -216,17 +216,3 @@ class _DotRows(_Operator):
         of_first = add_rows(take_rows(y, of_y) * scaled, of_x, None, x.size(0))
         of_second = add_rows(take_rows(x, of_x) * scaled, of_y, None, y.size(0))
         return of_first, of_second, None, None
-
-
-# No compiler that takes the functions apart shall find operators without gradients.
-for _name, _function in {
-    "add_rows": _AddRows,
-    "add_weighted_rows": _AddWeightedRows,
-    "dot_rows": _DotRows,
-}.items():
-    register_autograd(
-        f"sega_anchor::{_name}",
-        _function.backward,
-        setup_context=_function.setup_context,
-        lib=_LIBRARY,
-    )
