@@ -11,9 +11,11 @@ the gradients. Each rank draws its views from a generator of its own. Names are 
 ``torch.distributed``; in a single process every function here is the identity.
 """
 
+import ctypes
 import os
+import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -25,6 +27,7 @@ Value = TypeVar("Value")
 
 #: The others wait while rank 0 prepares data or fits support vector machines.
 _PATIENCE = timedelta(days=2)
+_PR_SET_PDEATHSIG = 1  # of linux/prctl.h
 
 
 @contextmanager
@@ -54,6 +57,7 @@ def process_group(device: str = "cpu") -> Iterator[str]:
     joined = distributed.is_available() and distributed.is_initialized()
     if launched and not joined:
         backend = "gloo" if device == "cpu" else "nccl"
+        _end_with_parent()
         distributed.init_process_group(backend, timeout=_PATIENCE)
     try:
         yield device
@@ -67,6 +71,12 @@ def process_group(device: str = "cpu") -> Iterator[str]:
     finally:
         if launched and not joined:
             distributed.destroy_process_group()
+
+
+def _end_with_parent() -> None:
+    """Let Linux end this process if torchrun is killed, which would forget it."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM))
 
 
 def world_size() -> int:

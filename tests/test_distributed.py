@@ -17,6 +17,8 @@ from tests.helpers import fixed_views, norms, several_ranks
 from tests.helpers.paths import ROOT
 
 pytestmark = pytest.mark.slow
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+TORCHRUN += ["--nproc-per-node", "2"]
 NAMES = [name for name, _ in fixed_views.models()]
 
 
@@ -24,9 +26,8 @@ NAMES = [name for name, _ in fixed_views.models()]
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What two processes, started once for all tests, have left."""
     path = tmp_path_factory.mktemp("shared")
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     done = subprocess.run(
-        [*command, "--nproc-per-node", "2", several_ranks.__file__],
+        [*TORCHRUN, several_ranks.__file__],
         capture_output=True,
         text=True,
         timeout=300,
@@ -147,3 +148,33 @@ def test_a_process_that_is_killed_ends_the_others(tmp_path: Path, lost: int) -> 
     assert ranks[1 - lost].returncode == 2, said
     assert f"sega-anchor: rank {1 - lost} has lost another process" in said
     assert "Traceback" not in said
+
+
+def is_running(process: Path) -> bool:
+    try:
+        state = (process / "stat").read_text().rpartition(")")[2]
+    except OSError:
+        return False
+    return state.split()[0] != "Z"  # one that nobody has asked for its status
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for its children")
+def test_a_torchrun_that_is_killed_takes_its_ranks_along(tmp_path: Path) -> None:
+    agent = subprocess.Popen(
+        [*TORCHRUN, "--no-python", sys.executable, "-c", FOREVER],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.DEVNULL,
+    )
+    until = time.monotonic() + 120
+    while not list(tmp_path.glob("results/*.state")):
+        assert time.monotonic() < until and agent.poll() is None
+        time.sleep(0.1)
+    children = Path(f"/proc/{agent.pid}/task/{agent.pid}/children")
+    ranks = [Path("/proc", child) for child in children.read_text().split()]
+    assert len(ranks) >= 2
+    agent.kill()
+    agent.wait()
+    while any(map(is_running, ranks)):
+        assert time.monotonic() < until
+        time.sleep(0.1)

@@ -7,7 +7,13 @@ import torch
 from torch_geometric.data import Batch
 
 from sega_anchor import AddCodingTree
-from sega_anchor.augment import EdgePerturb, NodeDrop, Subgraph, ViewDraft
+from sega_anchor.augment import (
+    EdgePerturb,
+    NodeDrop,
+    Subgraph,
+    ViewDraft,
+    _check_graphs,
+)
 from sega_anchor.datasets import SyntheticCommunities
 from sega_anchor.loader import PackedGraphs
 from sega_anchor.loader._cut import Cut
@@ -15,6 +21,7 @@ from sega_anchor.trees import levels
 from sega_anchor.utils import scatter as sums
 from tests.helpers import fixed_views
 from tests.helpers.graphs import assert_same
+from tests.helpers.unfit import WRONG, pair
 
 
 @pytest.fixture
@@ -26,6 +33,7 @@ def switch_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let everything run through torch, as on a GPU."""
     monkeypatch.setattr(Cut, "is_compiled", False)
     monkeypatch.setattr(ViewDraft, "_is_compiled", lambda _: False)
+    monkeypatch.setattr(_check_graphs, "_is_compiled", lambda _: False)
     monkeypatch.setattr(sums, "_compiled", lambda _: False)
     monkeypatch.setattr(levels, "_slice_on_cpu", levels._slice_anywhere)
 
@@ -44,6 +52,14 @@ def test_views_are_the_same(view: Any, dataset, monkeypatch) -> None:
     compiled = view(batch, torch.Generator().manual_seed(0))
     switch_off(monkeypatch)
     assert_same(view(batch, torch.Generator().manual_seed(0)), compiled)
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_the_same_is_refused(what: str, monkeypatch) -> None:
+    switch_off(monkeypatch)
+    change, message = WRONG[what]
+    with pytest.raises(ValueError, match=message):
+        NodeDrop()(pair(**change))
 
 
 def test_losses_and_gradients_are_the_same(monkeypatch) -> None:

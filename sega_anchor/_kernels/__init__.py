@@ -9,6 +9,8 @@ again after any edit).
 from .batch import cut_edges as cut_edges
 from .batch import cut_rows as cut_rows
 from .batch import find_bad_edge as find_bad_edge
+from .batch import first_stray as first_stray
+from .batch import is_numbering as is_numbering
 from .batch import keep_between as keep_between
 from .batch import number_groups as number_groups
 from .batch import relabel_edges as relabel_edges

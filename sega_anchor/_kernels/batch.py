@@ -56,18 +56,60 @@ def number_groups(out: Ints, size: Ints) -> None:
 
 
 @entry
-def relabel_edges(out: Ints, edges: Ints, keep: Flags, label: Ints) -> None:
-    """Write the edges ``(2, num_edges)`` that are kept, their vertices relabelled."""
-    to = 0
-    for i in range(len(keep)):
-        if keep[i]:
-            out[0, to] = label[edges[0, i]]
-            out[1, to] = label[edges[1, i]]
-            to += 1
+def is_numbering(graph: Ints, ptr: Ints) -> bool:
+    """Return whether ``graph`` is g from ``ptr[g]`` up to ``ptr[g + 1]``, for all g."""
+    if len(ptr) == 0 or ptr[0] != 0 or ptr[-1] != len(graph):
+        return False
+    for g in range(len(ptr) - 1):
+        if not ptr[g] <= ptr[g + 1] <= len(graph):
+            return False
+        for i in range(ptr[g], ptr[g + 1]):
+            if graph[i] != g:
+                return False
+    return True
 
 
 @entry
-def keep_between(keep: Flags, edges: Ints, node: Flags) -> None:
-    """Strike out the edges whose ends do not both stay."""
+def first_stray(edges: Ints, graph: Ints) -> int:
+    """Return the first edge that does not join two nodes of one graph, or -1."""
+    nodes = len(graph)
+    for i in range(edges.shape[1]):
+        u, v = edges[0, i], edges[1, i]
+        if not (0 <= u < nodes and 0 <= v < nodes) or graph[u] != graph[v]:
+            return i
+    return -1
+
+
+@entry
+def relabel_edges(out: Ints, edges: Ints, keep: Flags, label: Ints) -> int:
+    """Write the edges ``(2, num_edges)`` that are kept, their vertices relabelled.
+
+    Returns:
+        The first of them that joins no two nodes, where it stops, or -1.
+    """
+    to, nodes = 0, len(label)
     for i in range(len(keep)):
-        keep[i] = keep[i] and node[edges[0, i]] and node[edges[1, i]]
+        if keep[i]:
+            u, v = edges[0, i], edges[1, i]
+            if not (0 <= u < nodes and 0 <= v < nodes):
+                return i
+            out[0, to] = label[u]
+            out[1, to] = label[v]
+            to += 1
+    return -1
+
+
+@entry
+def keep_between(keep: Flags, edges: Ints, node: Flags) -> int:
+    """Strike out the edges whose ends do not both stay.
+
+    Returns:
+        The first edge that joins no two nodes, where it stops, or -1.
+    """
+    nodes = len(node)
+    for i in range(len(keep)):
+        u, v = edges[0, i], edges[1, i]
+        if not (0 <= u < nodes and 0 <= v < nodes):
+            return i
+        keep[i] = keep[i] and node[u] and node[v]
+    return -1

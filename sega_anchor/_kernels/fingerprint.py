@@ -32,7 +32,7 @@ def hash_graphs(out: Ints, edges: Ints, graph: Ints, size: Ints) -> int:
         size: number of nodes of each graph.
 
     Returns:
-        The first edge that joins no two nodes, where it stops, or -1.
+        The first edge that joins no two nodes, or in no graph, where it stops, or -1.
     """
     sums = np.zeros((len(out), 2), np.int64)  # over edges to earlier, to later nodes
     first, nodes = np.cumsum(size) - size, len(graph)
@@ -41,6 +41,8 @@ def hash_graphs(out: Ints, edges: Ints, graph: Ints, size: Ints) -> int:
         if not (0 <= u < nodes and 0 <= v < nodes):
             return e
         g = graph[u]
+        if not 0 <= g < len(out):
+            return e
         if u != v:
             low, high = min(u, v) - first[g], max(u, v) - first[g]
             sums[g, int(u < v)] += _mix((low << 32) + high)

@@ -38,13 +38,16 @@ def add_weighted_rows(out: Rows, x: Rows, to: Ints, of: Ints, weight: Rows) -> i
 
 
 @entry
-def dot_rows(out: Rows, x: Rows, y: Rows, of_x: Ints, of_y: Ints) -> None:
+def dot_rows(out: Rows, x: Rows, y: Rows, of_x: Ints, of_y: Ints) -> int:
     """Set ``out[i]``, a zero, to row ``of_x[i]`` of x times row ``of_y[i]`` of y."""
-    if x.shape[1] == 0:
-        return
     for i in range(len(of_x)):
         a, b = of_x[i], of_y[i]
+        if not (0 <= a < x.shape[0] and 0 <= b < y.shape[0]):
+            return i
+        if x.shape[1] == 0:
+            continue
         total = x[a, 0] * y[b, 0]
         for c in range(1, x.shape[1]):
             total += x[a, c] * y[b, c]
         out[i] = total
+    return -1

@@ -7,6 +7,7 @@ import torch
 from torch import Generator, Tensor
 from typing_extensions import override
 
+from ..utils.checks import check_indices, check_range
 from ._view_draft import Augmentation, ViewDraft
 
 
@@ -19,7 +20,8 @@ class Chosen(Augmentation):
         choice: index of the augmentation of each graph, ``(num_graphs,)``.
 
     Raises:
-        ValueError: when called, for a choice of another shape.
+        ValueError: when called, for a choice of another shape, or of an augmentation
+            that is not there.
 
     Example:
         >>> from torch_geometric.data import Data
@@ -39,6 +41,8 @@ class Chosen(Augmentation):
                 f"choice has shape {tuple(self.choice.shape)}, but the batch has "
                 f"{len(draft.sizes)} graphs: give one index for each"
             )
+        check_indices("choice", self.choice, self.choice.shape)
+        check_range("choice", self.choice, len(self.augmentations))
         choice = self.choice.to(draft.batch.device)
         first, *others = torch.unique(choice).tolist()
         edited: ViewDraft = self.augmentations[first].edit(draft, generator)

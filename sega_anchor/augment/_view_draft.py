@@ -13,7 +13,9 @@ from torch_geometric.data import Batch, Data
 
 from .. import _kernels
 from ..profile import phase
+from ..utils.checks import check_indices
 from ..utils.scatter import prefix_sum
+from ._check_graphs import graphs_of
 
 
 @dataclass(frozen=True)
@@ -36,20 +38,26 @@ class ViewDraft:
     node: Tensor
     edge: Tensor
 
+    def __post_init__(self) -> None:
+        """Refuse an edit from which kernels would read what is not there."""
+        check_indices("edge_index", self.edge_index, (2, *self.edge_index.shape[-1:]))
+        _check_mask("node", self.node, len(self.batch))
+        _check_mask("edge", self.edge, self.edge_index.size(1))
+        if self.x is not None and len(self.x) != len(self.batch):
+            raise ValueError(
+                f"x has {len(self.x)} rows but batch {len(self.batch)}: give one for "
+                "each node"
+            )
+
     @classmethod
     def of(cls, data: Data) -> ViewDraft:
         """Return the draft of a batch or a single graph, from which nothing is cut yet.
 
         Raises:
-            ValueError: for data without ``edge_index``.
+            ValueError: for data without ``edge_index``, or whose edges, batch and
+                features do not fit each other.
         """
-        if data.edge_index is None:
-            raise ValueError("edge_index is None; without edges, give shape (2, 0)")
-        edges, batch, ptr = data.edge_index, data.batch, data.get("ptr")
-        if batch is None:
-            batch = edges.new_zeros(data.num_nodes)
-        if ptr is None:
-            ptr = prefix_sum(batch.bincount(minlength=1))
+        edges, batch, ptr = graphs_of(data)
         node = torch.ones_like(batch, dtype=torch.bool)
         edge = torch.ones_like(edges[0], dtype=torch.bool)
         return cls(data.x, edges, batch, ptr, node, edge)
@@ -67,9 +75,10 @@ class ViewDraft:
     def induced(self, node: Tensor) -> ViewDraft:
         """Return the draft with the marked nodes and the columns between them."""
         if self._is_compiled():
-            edge = self.edge.clone()
-            _kernels.keep_between(edge.numpy(), self._columns(), node.numpy())
-            return replace(self, node=node, edge=edge)
+            draft = replace(self, node=node, edge=self.edge.clone())
+            keep, columns = draft.edge.numpy(), draft._columns()
+            draft._check(_kernels.keep_between(keep, columns, node.numpy()))
+            return draft
         source, target = (node.index_select(0, ends) for ends in self.edge_index)
         return replace(self, node=node, edge=self.edge & source & target)
 
@@ -115,14 +124,21 @@ class ViewDraft:
             columns = self.edge.nonzero().view(-1)
             return label[self.edge_index.index_select(1, columns)]
         edges = torch.empty(2, int(self.edge.sum()), dtype=torch.long)
-        keep, numbers = self.edge.numpy(), label.numpy()
-        _kernels.relabel_edges(edges.numpy(), self._columns(), keep, numbers)
+        arrays = edges, self.edge_index.contiguous(), self.edge, label[:-1]
+        self._check(_kernels.relabel_edges(*(array.numpy() for array in arrays)))
         return edges
 
+    def _check(self, bad: int) -> None:
+        """Raise ValueError if an edge joins what are no nodes."""
+        if bad >= 0:
+            raise ValueError(
+                f"column {bad} of the edited edge_index joins "
+                f"{self.edge_index[:, bad].tolist()} of {len(self.batch)} nodes"
+            )
+
     def _is_compiled(self) -> bool:
-        """Return whether the compiled kernels can read these columns."""
-        edges = self.edge_index
-        return edges.device.type == "cpu" and edges.dtype == torch.long
+        """Return whether kernels cut, rather than torch."""
+        return self.edge_index.device.type == "cpu"
 
     def _columns(self) -> Any:
         return self.edge_index.contiguous().numpy()
@@ -158,6 +174,14 @@ class Augmentation(ABC):
         """
         with phase("augmentation"):
             return self.edit(ViewDraft.of(data), generator).view(data)
+
+
+def _check_mask(name: str, mask: Tensor, count: int) -> None:
+    if mask.dtype != torch.bool or mask.shape != (count,):
+        raise ValueError(
+            f"{name} of a draft must be torch.bool of shape ({count},), got "
+            f"{mask.dtype} of shape {tuple(mask.shape)}"
+        )
 
 
 def _check_rows(key: str, rows: Tensor, edge: Tensor) -> None:

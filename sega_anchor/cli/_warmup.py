@@ -51,6 +51,8 @@ def _compile_batches() -> None:
         if kept != "float32":
             batch.cut_edges(pair, np.zeros((1, 2), kept), zero, one, zero)
     batch.number_groups(zero, one)
+    batch.is_numbering(zero, zero)
+    batch.first_stray(pair, zero)
     batch.relabel_edges(pair, pair, true, zero)
     batch.keep_between(true, pair, true)
     levels.count_levels(zero, one)

@@ -247,16 +247,19 @@ def _check_alike(
         )
     for name, attribute in found.items():
         if attribute.like != first[name].like:
+            both = attribute, first[name]
+            here, there = map(_words, both)
+            if here == there:  # of another device, or a row instead of a number
+                here, there = (f"{_words(each)} {each.like[3:]}" for each in both)
             raise ValueError(
-                f"{name} of graph {i} is {_words(attribute)}, of graph 0 "
-                f"{_words(first[name])}: rows must be alike"
+                f"{name} of graph {i} is {here}, of graph 0 {there}: rows must be alike"
             )
 
 
 def _words(attribute: _Attribute) -> str:
     what, *rest = attribute.like
     if what == "rows":
-        return f"{rest[0]} {tuple(attribute.value.shape)} {rest[2]} on {rest[4]}"
+        return f"{rest[0]} {tuple(attribute.value.shape)}"
     return rest[0].__name__ if rest else type(attribute.value).__name__
 
 

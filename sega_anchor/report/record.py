@@ -135,20 +135,18 @@ class Record:
         path = self.sibling_path(f"seed{seed}.safetensors")
         if path is not None:
             write_atomically(path, save(embeddings))
-            known["files"] = {
-                each.name: file_digest(each)
-                for each in (path, path.with_stem(f"{path.stem}-weights"))
-                if each.exists()
-            }
+            self.note_file(seed, path)
         known["complete"] = True
         self.save()
 
-    def is_complete(self, seed: int) -> bool:
-        """Return whether a seed is finished, and what is left of its files whole."""
-        known = self.seed_entry(seed)
-        if not known.get("complete", False):
-            return False
-        for name, digest in known.get("files", {}).items():
+    def note_file(self, seed: int, path: Path) -> None:
+        """Note the checksum of a file that belongs to a seed."""
+        files = self.seed_entry(seed).setdefault("files", {})
+        files[path.name] = file_digest(path)
+
+    def has_whole_files(self, seed: int) -> bool:
+        """Return whether the files of a seed, as far as they are there, are whole."""
+        for name, digest in self.seed_entry(seed).get("files", {}).items():
             path = Path("") if self.path is None else self.path.with_name(name)
             if path.exists() and file_digest(path) != digest:
                 warnings.warn(f"{path} is damaged: training again", stacklevel=2)
@@ -162,7 +160,8 @@ class Record:
             return {}
         try:
             return load(path.read_bytes())
-        except (OSError, SafetensorError):
+        # Types and sizes of others, which a whole file may have, are no SafetensorError.
+        except (OSError, SafetensorError, KeyError, TypeError, RuntimeError):
             return {}
 
 

@@ -88,8 +88,9 @@ class TreeCache:
             return None
         except (OSError, SafetensorError, KeyError, ValueError) as error:
             warnings.warn(
-                f"the cached trees in {str(path)!r} cannot be used ({error}); they "
-                "are built again",
+                # Cut, since it may quote a header of any size.
+                f"the cached trees in {str(path)!r} cannot be used "
+                f"({str(error)[:200]}); they are built again",
                 stacklevel=2,
             )
             return None

@@ -46,7 +46,8 @@ def _hash_on_cpu(edges: Tensor, batch: Tensor, sizes: Tensor) -> Tensor:
     if bad >= 0:
         raise ValueError(
             f"edge {bad} joins nodes {edges[:, bad].tolist()}, but there are "
-            f"{len(batch)} nodes: edge_index must fit them"
+            f"{len(batch)} nodes in {len(sizes)} graphs: edge_index and batch must fit "
+            "them"
         )
     return found
 

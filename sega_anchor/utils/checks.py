@@ -4,6 +4,9 @@ import sys
 import warnings
 from typing import Any, get_args
 
+import torch
+from torch import Tensor
+
 #: A warning of ours that arises below them is not about their lines.
 _BETWEEN = {"sega_anchor", "adapters", "torch", "torch_geometric"}
 
@@ -58,6 +61,40 @@ def check_positive(config: Any, *names: str) -> None:
         value = getattr(config, name)
         if value is not None and not value > 0:
             raise ValueError(f"{name} must be positive, got {value!r}")
+
+
+def check_indices(name: str, index: Tensor, shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless a tensor is of whole numbers and has the given shape.
+
+    Example:
+        >>> check_indices("batch", torch.zeros(3), (3,))
+        Traceback (most recent call last):
+        ...
+        ValueError: batch must be int64 or int32 of shape (3,), got torch.float32 of
+        shape (3,)
+    """
+    if index.dtype not in (torch.int64, torch.int32) or index.shape != shape:
+        raise ValueError(
+            f"{name} must be int64 or int32 of shape {shape}, got {index.dtype} of "
+            f"shape {tuple(index.shape)}"
+        )
+
+
+def check_range(name: str, index: Tensor, size: int) -> None:
+    """Raise ValueError unless all indices are from 0 to ``size - 1``.
+
+    Example:
+        >>> check_range("index", torch.tensor([0, 4]), 4)
+        Traceback (most recent call last):
+        ...
+        ValueError: index names row 4, but there are 4, from 0
+    """
+    if not index.numel():
+        return
+    low, high = (int(end) for end in index.aminmax())
+    if low < 0 or high >= size:
+        wrong = low if low < 0 else high
+        raise ValueError(f"{name} names row {wrong}, but there are {size}, from 0")
 
 
 def warn_caller(message: str) -> None:

@@ -93,13 +93,19 @@ def file_digest(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def seal(path: Path) -> None:
-    """Write the SHA-256 of a file beside it, for :func:`is_intact`."""
-    write_atomically(_seal_path(path), file_digest(path).encode())
+def write_sealed(path: Path, content: bytes) -> None:
+    """Write a file, and first its SHA-256 beside it, for :func:`is_intact`.
+
+    Raises:
+        OSError: naming the file, if one of them cannot be written.
+    """
+    digest = hashlib.sha256(content).hexdigest()
+    write_atomically(_seal_path(path), digest.encode())
+    write_atomically(path, content)
 
 
 def is_intact(path: Path) -> bool:
-    """Return whether a file holds what it held when it was sealed, if it was."""
+    """Return whether a file holds what was written, if it was sealed."""
     known = _seal_path(path)
     return not known.is_file() or known.read_bytes() == file_digest(path).encode()
 

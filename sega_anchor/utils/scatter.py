@@ -5,15 +5,13 @@ graphs messages are a hundred times larger than nodes, and writing them took mos
 training step. Numbers of 16 bits are added in float32, and the sum is rounded once.
 """
 
-from typing import Any
-
 import torch
 from torch import Tensor
-from torch.autograd import Function
 from torch_geometric.data import Data
 from torch_geometric.utils import scatter
 
-from .. import _kernels
+from . import sum_ops
+from .checks import check_indices, check_range
 from .precision import is_half, widen
 
 
@@ -53,13 +51,14 @@ def sum_rows(x: Tensor, index: Tensor, num_rows: int) -> Tensor:
             f"index must name the group of each of {len(x)} rows, got shape "
             f"{tuple(index.shape)}"
         )
+    check_indices("index", index, index.shape)
     if is_half(x):
         return sum_rows(widen(x), index, num_rows).to(x.dtype)
     if not _compiled(x):
+        _check_range("index", index, num_rows)
         summed: Tensor = scatter(x, index, 0, num_rows, "sum")
         return summed
-    total: Tensor = _SumRows.apply(x, index, num_rows)
-    return total
+    return sum_ops.add_rows(x, index, None, num_rows)
 
 
 def pool(
@@ -99,14 +98,20 @@ def num_graphs(data: Data) -> int:
 def take_rows(x: Tensor, index: Tensor) -> Tensor:
     """Return rows of x; the gradient is the :func:`sum_rows` of gradients.
 
+    Raises:
+        ValueError: on a CPU, for an index that is not a row.
+
     Example:
         >>> take_rows(torch.tensor([[1.0], [2.0]]), torch.tensor([1, 1])).view(-1)
         tensor([2., 2.])
     """
-    if not _compiled(x) and not is_half(x):
+    check_indices("index", index, (index.numel(),))
+    _check_range("index", index, x.size(0))
+    if is_half(x):
+        return take_rows(widen(x), index).to(x.dtype)
+    if not _compiled(x):
         return x.index_select(0, index)
-    taken: Tensor = _TakeRows.apply(x, index)
-    return taken
+    return sum_ops.take_rows(x, index)
 
 
 def sum_neighbours(
@@ -130,6 +135,7 @@ def sum_neighbours(
         >>> sum_neighbours(torch.tensor([[1.0], [2.0], [4.0]]), edge_index).view(-1)
         tensor([0., 0., 3.])
     """
+    check_indices("edge_index", edge_index, (2, *edge_index.shape[-1:]))
     source, target = edge_index.unbind()
     if edge_weight is not None and edge_weight.shape != source.shape:
         raise ValueError(
@@ -141,11 +147,10 @@ def sum_neighbours(
         kind = x.dtype if edge_weight is None else torch.result_type(x, edge_weight)
         return sum_neighbours(widen(x), edge_index, wide).to(kind)
     if _compiled(x) and edge_weight is None:
-        plain: Tensor = _SumNeighbours.apply(x, source, target)
-        return plain
+        return sum_ops.add_rows(x, target, source, x.size(0))
     if _compiled(x) and edge_weight is not None and edge_weight.dtype == x.dtype:
-        weighted: Tensor = _SumWeighted.apply(x, source, target, edge_weight)
-        return weighted
+        return sum_ops.add_weighted_rows(x, target, source, edge_weight)
+    _check_range("edge_index", edge_index, x.size(0))
     message = x.index_select(0, source)
     if edge_weight is not None:
         message = message * edge_weight.unsqueeze(1)
@@ -153,110 +158,16 @@ def sum_neighbours(
     return summed
 
 
+def _check_range(name: str, index: Tensor, size: int) -> None:
+    """Refuse indices of no row, on a CPU: for a GPU one would have to wait."""
+    if index.device.type == "cpu" and not torch.compiler.is_compiling():
+        check_range(name, index, size)
+
+
 def _compiled(x: Tensor) -> bool:
-    """Return whether the compiled kernels can add rows of this matrix."""
+    """Return whether the compiled kernels can add rows of this matrix.
+
+    A compiler that meets torch.func inside takes their Functions apart.
+    """
     matrix = x.dtype in (torch.float32, torch.float64) and x.dim() == 2
-    return matrix and x.device.type == "cpu" and not torch.compiler.is_compiling()
-
-
-def _add(num_rows: int, x: Tensor, to: Tensor, of: Tensor) -> Tensor:
-    out = x.new_zeros(num_rows, x.size(1))
-    _check(_kernels.add_rows(*map(_array, (out, x, to, of))), num_rows, x, to, of)
-    return out
-
-
-def _add_weighted(x: Tensor, to: Tensor, of: Tensor, weight: Tensor) -> Tensor:
-    out = x.new_zeros(x.shape)
-    bad = _kernels.add_weighted_rows(*map(_array, (out, x, to, of, weight)))
-    _check(bad, x.size(0), x, to, of)
-    return out
-
-
-def _check(bad: int, num_rows: int, x: Tensor, to: Tensor, of: Tensor) -> None:
-    if bad >= 0:
-        raise ValueError(
-            f"entry {bad} names row {int(of[bad])} of {x.size(0)} and row "
-            f"{int(to[bad])} of {num_rows}: edge_index and batch must fit the nodes"
-        )
-
-
-def _array(x: Tensor) -> Any:
-    return x.detach().contiguous().numpy()
-
-
-# Each backward calls the differentiable functions above, for second derivatives.
-
-
-class _SumRows(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, index: Tensor, num_rows: int) -> Tensor:
-        ctx.save_for_backward(index)
-        return _add(num_rows, x, index, torch.arange(len(index)))
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        return take_rows(gradient, *ctx.saved_tensors), None, None
-
-
-class _TakeRows(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, index: Tensor) -> Tensor:
-        ctx.save_for_backward(index)
-        ctx.num_rows = x.size(0)
-        return x.index_select(0, index)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        (index,) = ctx.saved_tensors
-        return sum_rows(gradient, index, ctx.num_rows), None
-
-
-class _SumNeighbours(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, source: Tensor, target: Tensor) -> Tensor:
-        ctx.save_for_backward(source, target)
-        return _add(x.size(0), x, target, source)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        source, target = ctx.saved_tensors
-        back: Tensor = _SumNeighbours.apply(gradient, target, source)
-        return back, None, None
-
-
-class _SumWeighted(Function):
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, source: Tensor, target: Tensor, weight: Tensor
-    ) -> Tensor:
-        ctx.save_for_backward(x, source, target, weight)
-        return _add_weighted(x, target, source, weight)
-
-    @staticmethod
-    def backward(
-        ctx: Any, gradient: Tensor
-    ) -> tuple[Tensor | None, None, None, Tensor | None]:
-        x, source, target, weight = ctx.saved_tensors
-        back = of_weight = None
-        if ctx.needs_input_grad[0]:
-            back = _SumWeighted.apply(gradient, target, source, weight)
-        if ctx.needs_input_grad[3]:
-            of_weight = _DotRows.apply(x, gradient, source, target)
-        return back, None, None, of_weight
-
-
-class _DotRows(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, y: Tensor, of_x: Tensor, of_y: Tensor) -> Tensor:
-        ctx.save_for_backward(x, y, of_x, of_y)
-        out = x.new_zeros(len(of_x))
-        _kernels.dot_rows(*map(_array, (out, x, y, of_x, of_y)))
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        x, y, of_x, of_y = ctx.saved_tensors
-        scaled = gradient.unsqueeze(1)
-        of_first = sum_rows(take_rows(y, of_y) * scaled, of_x, len(x))
-        of_second = sum_rows(take_rows(x, of_x) * scaled, of_y, len(y))
-        return of_first, of_second, None, None
+    return matrix and x.device.type == "cpu" and not sum_ops.is_compiled_transform()

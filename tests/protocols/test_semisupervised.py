@@ -233,3 +233,14 @@ def test_choices_of_an_epoch() -> None:
     assert result.by_test().mean == pytest.approx(100 * (0.9 + 0.6) / 2)
     assert result.last().mean == pytest.approx(100 * (0.9 + 0.6) / 2)
     assert (result.by_validation().candidates, result.last().candidates) == (3, 1)
+
+
+def test_a_damaged_encoder_is_pretrained_again(dataset, tmp_path) -> None:
+    first = run(dataset, results=tmp_path, **FEW)
+    (path,) = tmp_path.glob("*-seed0.safetensors")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))  # a weight
+    with pytest.warns(UserWarning, match="is damaged: training again"):
+        again = run(dataset, results=tmp_path, **FEW)
+    assert path.read_bytes() == whole
+    assert again.score == first.score

@@ -197,3 +197,10 @@ def test_an_edge_to_no_node_is_refused(edge: list[int]) -> None:
     message = rf"edge 24 joins nodes \[{edge[0]}, {edge[1]}\], but there are 12 nodes"
     with pytest.raises(ValueError, match=message):
         tree_levels(data, 2)
+
+
+@pytest.mark.parametrize("graph", [3, -1, 10**9])
+def test_a_node_in_no_graph_is_refused(graph: int) -> None:
+    edges, batch = torch.tensor([[0, 1], [1, 2]]), torch.tensor([0, graph, 0])
+    with pytest.raises(ValueError, match="edge_index and batch must fit them"):
+        fingerprint(edges, batch, torch.tensor([3]))

@@ -257,3 +257,47 @@ def test_the_gin_layer_is_that_of_pyg(
     torch.testing.assert_close(got, expected)
     ours = gradients(got, x, *layer.parameters())
     torch.testing.assert_close(ours, gradients(expected, x, *other.parameters()))
+
+
+WRONG_ROWS = {
+    "beyond": torch.tensor([0, 9, 1]),
+    "far beyond": torch.tensor([0, 10**9, 1]),
+    "negative": torch.tensor([0, -1, 1]),
+    "floats": torch.tensor([0.0, 1.0, 1.0]),
+    "bools": torch.tensor([True, False, True]),
+}
+KINDS = [torch.float64, torch.bfloat16, torch.int64]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("what", WRONG_ROWS)
+def test_no_sum_takes_an_index_of_no_row(what: str, kind: torch.dtype) -> None:
+    index, x = WRONG_ROWS[what], torch.ones(3, 2).to(kind)
+    matched = "index must be int64" if "s" in what else "names row|name row"
+    for compute in (
+        lambda: sum_rows(x, index, 3),
+        lambda: pool(x, index, 3),
+        lambda: pool(x, index, 3, mean=True),
+        lambda: take_rows(x, index),
+        lambda: sum_neighbours(x, torch.stack([index, index.flip(0)])),
+        lambda: sum_neighbours(x, torch.stack([index, index]), torch.ones(3).to(kind)),
+    ):
+        with pytest.raises(ValueError, match=matched):
+            compute()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sums_of_groups_in_any_order_and_32_bits(kind: torch.dtype) -> None:
+    x = torch.arange(6).view(3, 2).to(kind)
+    for index in (torch.tensor([2, 0, 2]), torch.tensor([2, 0, 2]).int()):
+        assert sum_rows(x, index, 3).tolist() == [[2, 3], [0, 0], [4, 6]]
+        assert pool(x, index).tolist() == [[2, 3], [0, 0], [4, 6]]
+        assert take_rows(x, index).tolist() == [[4, 5], [0, 1], [4, 5]]
+        edges = torch.stack([index, index.flip(0)])
+        assert sum_neighbours(x, edges).tolist() == [[0, 1], [0, 0], [8, 10]]
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (1, 2), (2,), (2, 2, 1)])
+def test_edges_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="edge_index must be int64"):
+        sum_neighbours(torch.ones(3, 1), torch.zeros(shape, dtype=torch.long))

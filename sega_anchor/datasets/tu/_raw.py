@@ -15,7 +15,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.utils import coalesce, one_hot, remove_self_loops
 
-from ...utils.files import write_atomically
+from ...utils.files import write_sealed
 from ...utils.scatter import prefix_sum
 from .._files import byte_bar
 
@@ -40,7 +40,7 @@ def process_raw(raw: Path, name: str, target: Path) -> None:
     data, slices, sizes = read_raw(raw, name)
     content = io.BytesIO()  # torch's own writer hides what a full disk says
     torch.save((data.to_dict(), slices, sizes, Data), content)
-    write_atomically(target, content.getvalue())
+    write_sealed(target, content.getvalue())
 
 
 def read_raw(raw: Path, name: str) -> tuple[Data, dict[str, Tensor], dict[str, int]]:

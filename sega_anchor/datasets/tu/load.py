@@ -11,7 +11,7 @@ from pathlib import Path
 from torch_geometric.data import InMemoryDataset
 from torch_geometric.datasets import TUDataset
 
-from ...utils.files import check_writable, is_intact, seal
+from ...utils.files import check_writable, is_intact
 from .._files import ARCHIVES, DATA_REMEDY, AnyPath, archive_folder, data_root, download
 from ..synthetic import SyntheticCommunities
 from ._archive import extract_archive, is_complete
@@ -117,7 +117,6 @@ def _prepare(name: str, home: Path, folder: Path | None) -> None:
         _fetch(name, raw, process)
     else:
         extract_archive(archive, name, raw, process)
-    seal(processed)
 
 
 def _unknown(name: str, folder: Path | None) -> str:

@@ -157,8 +157,9 @@ class _Run:
         for fold in set(every) - set(missing):
             # A kill may have left it behind.
             TrainingState(self._state_path(seed, fold)).discard()
-        if missing:
-            encoder = self._pretrained(seed)
+        is_whole = broadcast_object(self.record.has_whole_files(seed))
+        if missing or not is_whole:
+            encoder = self._pretrained(seed, is_whole)
             title = f"Folds of seed {seed}"
             for fold in progress_bar(missing, desc=title):
                 curves, state = self._fold(copy.deepcopy(encoder), seed, fold)
@@ -189,7 +190,7 @@ class _Run:
         }
         return Tuned(self.record.config, curves, history, self.record.path)
 
-    def _pretrained(self, seed: int) -> ResGCN:
+    def _pretrained(self, seed: int, is_whole: bool) -> ResGCN:
         """Return the encoder as pre-training leaves it, kept if there is a folder."""
         config = self.config
         torch.manual_seed(seed)
@@ -199,7 +200,8 @@ class _Run:
             return encoder
         known = self.record.seed_entry(seed)
         state_path = self.record.sibling_path(f"seed{seed}.state")
-        if broadcast_object(path is not None and path.exists() and "history" in known):
+        is_kept = is_whole and path is not None and path.exists()
+        if broadcast_object(is_kept and "history" in known):
             if path is not None:
                 load_encoder(path, encoder)
             encoder.load_state_dict(broadcast_object(encoder.state_dict()))
@@ -228,6 +230,7 @@ class _Run:
         )
         if path is not None:
             save_encoder(path, encoder, **self.record.config, seed=seed)
+            self.record.note_file(seed, path)
         self.record.save()
         state.discard()
         return encoder

@@ -63,7 +63,8 @@ def _finish(job: Job, seed: int, on_epoch: OnEpoch | None) -> dict[str, Tensor]:
     with one_at_a_time(state):
         record.refresh()
         known = record.seed_entry(seed)
-        if broadcast_object(record.is_complete(seed)):
+        is_complete = known.get("complete", False) and record.has_whole_files(seed)
+        if broadcast_object(is_complete):
             embeddings = record.embeddings(seed)
             TrainingState(state).discard()  # a kill may have left it behind
             log_line(f"seed {seed}: on record")

@@ -85,6 +85,7 @@ class Training:
         path = job.record.sibling_path(f"seed{self.seed}-weights.safetensors")
         if path is not None:
             save_encoder(path, self.model, **job.record.config, seed=self.seed)
+            job.record.note_file(self.seed, path)
         return history, self._embed()
 
     def _epoch(self, place: dict[str, Any]) -> dict[str, Any]:

@@ -182,7 +182,7 @@ def test_a_full_disk_leaves_no_cache(
     monkeypatch.setattr(os, "replace", replace)
     with pytest.raises(OSError, match="No space left"):
         load("TOY", archives=folder)
-    assert not list((tmp_path / "data" / "TOY" / "processed").iterdir())
+    assert not list(tmp_path.rglob("data.pt"))
     monkeypatch.undo()
     assert len(load("TOY", root=tmp_path / "data")) == 3
 
