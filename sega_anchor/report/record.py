@@ -160,7 +160,7 @@ class Record:
             return {}
         try:
             return load(path.read_bytes())
-        # Types and sizes of others, which a whole file may have, are no SafetensorError.
+        # Types and sizes that torch does not know are no SafetensorError.
         except (OSError, SafetensorError, KeyError, TypeError, RuntimeError):
             return {}
 

@@ -46,6 +46,21 @@ def test_a_run_that_began_earlier_keeps_the_seeds_of_a_later_one(tmp_path) -> No
     assert stopped.seed_entry(0)["evaluations"] is evaluations
 
 
+@pytest.mark.parametrize(
+    ("kind", "shape", "size"),
+    [("F4", [2], 1), ("U8", [0, 2**63], 0), ("F32", [2**40], 2**42)],
+)
+def test_embeddings_of_strange_types_and_sizes_are_none(
+    tmp_path: Path, kind: str, shape: list[int], size: int
+) -> None:
+    record = Record({"label": "GraphCL", "dataset": "TOY"}, tmp_path)
+    about = {"T": {"dtype": kind, "shape": shape, "data_offsets": [0, size]}}
+    header = json.dumps(about).encode()
+    content = len(header).to_bytes(8, "little") + header + bytes(min(size, 1))
+    record.sibling_path("seed0.safetensors").write_bytes(content)
+    assert record.embeddings(0) == {}
+
+
 @pytest.mark.slow
 def test_two_processes_write_one_record(tmp_path: Path) -> None:
     writers = [

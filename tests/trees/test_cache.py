@@ -87,6 +87,15 @@ def test_a_damaged_file_is_named_and_built_again(tmp_path, built, how: str) -> N
     assert built == []
 
 
+def test_a_header_of_any_size_is_not_quoted(tmp_path) -> None:
+    header = ('{"a": "' + "x" * 10**6 + '"}').encode()
+    content = len(header).to_bytes(8, "little") + header
+    (tmp_path / "key.safetensors").write_bytes(content)
+    with pytest.warns(UserWarning, match="are built again") as caught:
+        assert TreeCache(tmp_path).load("key", np.array([2]), 2) is None
+    assert len(str(caught[0].message)) < 500
+
+
 def test_no_flipped_bit_and_no_length_is_believed(tmp_path) -> None:
     data = featured()[2:3]
     whole = flatten(data)
