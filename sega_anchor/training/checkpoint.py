@@ -1,5 +1,6 @@
 """Checkpoints: an encoder's weights and their description, as safetensors."""
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from ..utils.files import write_atomically
 
 _KEY = "sega_anchor"
+_DIGEST = "sha256"
 
 
 def save_encoder(path: str | Path, encoder: nn.Module, **about: Any) -> None:
@@ -32,7 +34,8 @@ def save_encoder(path: str | Path, encoder: nn.Module, **about: Any) -> None:
     weights = {
         k: v.detach().cpu().contiguous() for k, v in encoder.state_dict().items()
     }
-    header = {_KEY: json.dumps(about, sort_keys=True)}
+    said = {**about, _DIGEST: _digest(weights)}
+    header = {_KEY: json.dumps(said, sort_keys=True)}  # of two keys the order is random
     write_atomically(Path(path), save(weights, metadata=header))
 
 
@@ -82,6 +85,15 @@ def read_about(path: str | Path) -> dict[str, Any]:
     return _read(Path(path))[1]
 
 
+def is_whole(path: Path) -> bool:
+    """Return whether a checkpoint can be read and holds what was written."""
+    try:
+        _read(path)
+    except ValueError:
+        return False
+    return True
+
+
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Return the tensors of a file and what is said of them."""
     if not path.is_file():
@@ -95,6 +107,9 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         about = json.loads(header.get(_KEY, "{}"))
         _check_about(about, tensors)
+        digest = about.pop(_DIGEST, None)
+        if digest not in (None, _digest(tensors)):
+            raise ValueError("its weights are not those that were written")
     except (ValueError, RecursionError) as error:
         raise _refusal(path, error) from None
     return tensors, about
@@ -110,6 +125,16 @@ def _read_pth(path: Path, known: Exception) -> dict[str, Tensor]:
     if any(v.is_meta or v.layout is not torch.strided for v in tensors.values()):
         raise _refusal(path, known)
     return tensors
+
+
+def _digest(weights: dict[str, Tensor]) -> str:
+    """Return the SHA-256 of tensors and their names; safetensors looks at none."""
+    found = hashlib.sha256()
+    for name in sorted(weights):
+        found.update(name.encode())
+        flat = weights[name].contiguous().reshape(-1).view(torch.uint8)
+        found.update(flat.numpy().tobytes())
+    return found.hexdigest()
 
 
 def _refusal(path: Path, reason: Exception) -> ValueError:

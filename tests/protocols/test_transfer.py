@@ -376,3 +376,13 @@ def test_pretraining_in_a_folder_of_another_source_is_refused(
         source.write_text(source.read_text().replace("c1ccncc1", "c1ccoc1"))
     with pytest.raises(ValueError, match="another pre-training, with content="):
         transfer.pretrain(source, tmp_path / "out", **options)
+
+
+def test_a_damaged_checkpoint_is_made_again(smiles_file: Path, tmp_path: Path) -> None:
+    last = transfer.pretrain(smiles_file, tmp_path / "w", **PRETRAIN)
+    for path in (last.with_name("epoch001.safetensors"), last):
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))  # a weight
+        with pytest.warns(UserWarning, match=f"{path.name} is damaged: training again"):
+            transfer.pretrain(smiles_file, tmp_path / "w", **PRETRAIN)
+        assert path.read_bytes() == whole

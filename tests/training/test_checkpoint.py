@@ -105,6 +105,16 @@ def test_absurd_headers_are_refused_in_a_line(tmp_path: Path, content: bytes) ->
     assert len(str(caught.value)) < 500
 
 
+def test_a_flipped_bit_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "encoder.safetensors"
+    save_encoder(path, nn.Linear(2, 2))
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="weights are not those that were written"):
+        load_encoder(path, nn.Linear(2, 2))
+
+
 def test_tensors_without_numbers_are_refused(tmp_path: Path) -> None:
     for tensor in (torch.zeros(2, 3).to_sparse(), torch.zeros(2, 3, device="meta")):
         torch.save({"one.weight": tensor}, tmp_path / "x.pth")

@@ -26,8 +26,10 @@ from ...training import (
     run_pretraining,
     save_encoder,
 )
+from ...training.checkpoint import is_whole
 from ...training.pretraining import Epoch
 from ...utils import check_writable, write_atomically
+from ...utils.checks import warn_caller
 from ...utils.locks import one_at_a_time
 from ...utils.progress import log_line, log_shown
 from ..settings import check_options, identity
@@ -111,7 +113,12 @@ def _train(
     state = TrainingState(
         folder / _STATE if is_main() else None, [model], model.optimizers, [generator]
     )
-    if broadcast_object(last.exists() and log.exists()):
+    found = sorted(folder.glob("epoch*.safetensors"))
+    damaged = broadcast_object([path.name for path in found if not is_whole(path)])
+    if damaged:
+        warn_caller(f"{folder / damaged[0]} is damaged: training again")
+        state.discard()
+    if broadcast_object(not damaged and last.exists() and log.exists()):
         state.discard()  # if a kill came just before that
         log_line(f"pre-training: finished before, {last}")
         return last
