@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,7 +12,10 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.typing import TensorFrame
 from torch_geometric.utils import is_sparse
 
+from ..trees.levels import TREE
 from ..utils.scatter import prefix_sum
+
+_LEVEL = f"{TREE}__level"
 
 #: What the rows of well-known attributes must belong to.
 GROUPS = {
@@ -21,8 +24,8 @@ GROUPS = {
     "edge_index": "edge",
     "edge_attr": "edge",
     "edge_weight": "edge",
-    "tree_level": "tree",
-    "tree_parent": "tree",
+    f"{TREE}__level": "tree",
+    f"{TREE}__parent": "tree",
 }
 _INTEGERS = {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 #: Instead of packing, for what does not pack.
@@ -86,8 +89,8 @@ def pack(graphs: Sequence[Data]) -> Parts:
         "node": nodes,
         "edge": [len(found["edge_index"].value) for found in described],
     }
-    if isinstance(_value(described[0], "tree_level"), Tensor):
-        sizes["tree"] = [len(found["tree_level"].value) for found in described]
+    if isinstance(_value(described[0], _LEVEL), Tensor):
+        sizes["tree"] = [len(found[_LEVEL].value) for found in described]
     shared = {**sizes, "graph": [1] * len(described)}
     parts = Parts({}, {}, {}, {})
     for name, first in described[0].items():
@@ -130,18 +133,44 @@ def _describe(i: int, data: Data, kind: type) -> dict[str, _Attribute]:
         )
     _check_edge_index(data.edge_index)
     found = {}
-    for name, value in data.to_dict().items():
+    for name, key, value in _flat(data):
         problem = _problem(name, value)
         if problem:
             raise ValueError(f"{name} of graph {i} {problem}, {PYG}")
         try:
-            found[name] = _attribute(data, name, value)
+            found[name] = _attribute(data, key, value)
         except (IndexError, RuntimeError, TypeError) as error:
             raise ValueError(
                 f"PyG cannot batch {name} of graph {i} ({error}): give it what "
                 "__cat_dim__ and __inc__ of the graph expect"
             ) from error
     return found
+
+
+def _flat(data: Data) -> Iterator[tuple[str, str, Any]]:
+    """Return name, name to PyG, and value of all attributes, a tree's parts apart."""
+    for name, value in data.to_dict().items():
+        if name == TREE and isinstance(value, Mapping):
+            yield from ((f"{TREE}__{key}", key, part) for key, part in value.items())
+        else:
+            yield name, name, value
+
+
+def nest(found: dict[str, Any]) -> dict[str, Any]:
+    """Return attributes by name, the parts of trees in a dictionary again.
+
+    Example:
+        >>> nest({"x": 1, "coding_tree__parent": 2, "coding_tree__level": 3})
+        {'x': 1, 'coding_tree': {'parent': 2, 'level': 3}}
+    """
+    nested: dict[str, Any] = {}
+    for name, value in found.items():
+        owner, _, part = name.partition("__")
+        if owner == TREE and part:
+            nested.setdefault(TREE, {})[part] = value
+        else:
+            nested[name] = value
+    return nested
 
 
 def _check_edge_index(edge_index: Any) -> None:
@@ -269,7 +298,7 @@ def _check_rows(i: int, found: dict[str, _Attribute], nodes: int) -> None:
             f"__cat_dim__ and __inc__ of edge_index as they are, {PYG}"
         )
     wanted = {"node": nodes, "edge": len(edges.value)}
-    level = _value(found, "tree_level")
+    level = _value(found, _LEVEL)
     if isinstance(level, Tensor):
         wanted["tree"] = len(level)
     for name, attribute in found.items():
@@ -277,7 +306,7 @@ def _check_rows(i: int, found: dict[str, _Attribute], nodes: int) -> None:
         if group and isinstance(rows, Tensor) and len(rows) != wanted.get(group):
             raise ValueError(
                 f"{name} of graph {i} has {len(rows)} rows, its graph has "
-                f"{wanted.get(group, 'no tree_level')} ({group}): give one row for each"
+                f"{wanted.get(group, f'no {_LEVEL}')} ({group}): give one row for each"
             )
         if isinstance(rows, Tensor) and rows.device != edges.value.device:
             raise ValueError(
