@@ -28,7 +28,6 @@ KEEP = [  # the graph as it is, or in other words
     T.NormalizeFeatures(),
     T.RandomNodeSplit(num_val=1, num_test=0),
     T.AddRandomWalkPE(3),
-    T.SIGN(1),
     T.ToDevice("cpu"),
 ]
 CHANGE = [T.VirtualNode(), T.TwoHop(), T.LineGraph(), T.Pad(40)]
