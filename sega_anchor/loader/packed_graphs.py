@@ -171,7 +171,8 @@ class PackedGraphs(Dataset[Data]):
             begin = ptr[index]
             cuts[group] = Cut(begin, ptr[index + 1] - begin, self.device)
         nodes, unshifted = cuts["node"], torch.zeros_like(index)
-        batch, found = Batch(_base_cls=self.kind), {}
+        batch = Batch(_base_cls=self.kind)
+        found: dict[str, Any] = {}
         slices: dict[str, Tensor] = {}
         shifts: dict[str, Tensor | None] = {}
         for name, field in self.fields.items():

@@ -10,6 +10,7 @@ from torch_geometric.data import Data
 
 from .. import _kernels
 from ._kernels import Ints
+from .build import check_height
 from .fingerprint import fingerprint
 
 #: The attribute that holds a tree: a dictionary, as PyG takes any tensor that happens
@@ -53,6 +54,22 @@ def has_tree(data: Data) -> bool:
 def has_fingerprint(data: Data) -> bool:
     """Return whether graphs with trees can be compared with those of the trees."""
     return "fingerprint" in data[TREE] and data.edge_index is not None
+
+
+def check_batch(batch: Tensor) -> None:
+    """Raise ValueError unless the nodes of each graph stand together, in order.
+
+    Raises:
+        ValueError: for a graph of a node before that of the node ahead of it.
+    """
+    falls = batch[1:] < batch[:-1]
+    if bool(falls.any()):
+        at = int(falls.nonzero()[0])
+        raise ValueError(
+            f"batch must ascend, but node {at} is of graph {int(batch[at])} and node "
+            f"{at + 1} of graph {int(batch[at + 1])}: sort the nodes by graph, as "
+            "Batch.from_data_list and PyG's DataLoader do"
+        )
 
 
 def graph_fingerprint(data: Data) -> Tensor:
@@ -111,6 +128,7 @@ def tree_levels(data: Data, height: int) -> TreeLevels:
         >>> levels.parents
         [tensor([0, 0, 1, 1]), tensor([0, 0])]
     """
+    check_height(height)
     level, offset = data[TREE]["level"], data[TREE]["parent"]
     if level.shape != offset.shape or not level.numel():
         raise ValueError(
@@ -217,6 +235,7 @@ def _graph_sizes(data: Data) -> Tensor:
     if batch is None:
         at = data[TREE]["level"] if data.edge_index is None else data.edge_index
         return torch.tensor([data.num_nodes], device=at.device)
+    check_batch(batch)
     ptr = data.ptr if "ptr" in data else None
     if ptr is not None and ptr[-1] == batch.numel():
         sizes: Tensor = ptr.diff()

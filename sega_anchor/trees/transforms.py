@@ -19,10 +19,10 @@ from ..utils.checks import check_at_least
 from . import _kernels
 from ._as_edges import refuse_hetero
 from ._flatten import one_by_one
-from .build import TreeMethod, build_coding_tree, check_build
+from .build import TreeMethod, build_coding_tree, check_build, check_room
 from .build_many import Folder, build_coding_trees
 from .coding_tree import CodingTree
-from .levels import TREE, graph_fingerprint, parent_offsets
+from .levels import TREE, check_batch, graph_fingerprint, parent_offsets
 
 # torch.load(weights_only=True) needs these containers of a saved graph; PyG registers
 # only Data itself.
@@ -78,6 +78,7 @@ class AddTree(BaseTransform, ABC):  # type: ignore[misc]
     def _batch(self, data: Data) -> Data:
         edge_index = _edge_index(data).cpu()
         batch = data.batch.cpu()
+        check_batch(batch)
         sizes = torch.bincount(batch, minlength=data.num_graphs)
         first = sizes.cumsum(0) - sizes
         owner = batch[edge_index[0]]
@@ -199,7 +200,8 @@ class AddRandomTree(AddTree):
         branching: parts at each split, at least 2. (default: :obj:`2`)
 
     Raises:
-        ValueError: for a height or branching below 2 or a negative seed.
+        ValueError: for a height or branching below 2, a height above 1000 or a
+            negative seed.
 
     Example:
         >>> data = Data(edge_index=torch.tensor([[0, 1, 2], [1, 2, 3]]), num_nodes=4)
@@ -222,6 +224,7 @@ class AddRandomTree(AddTree):
         n = data.num_nodes
         if not n:
             raise ValueError("a graph needs at least one vertex, got none")
+        check_room(self.height, n)
         content = _edge_index(data).cpu().contiguous().numpy().tobytes()
         random = np.random.default_rng([self.seed, n, zlib.crc32(content)])
         rank = random.permutation(n)

@@ -30,7 +30,7 @@ KEEP = [  # the graph as it is, or in other words
     T.AddRandomWalkPE(3),
     T.ToDevice("cpu"),
 ]
-CHANGE = [T.VirtualNode(), T.TwoHop(), T.LineGraph(), T.Pad(40)]
+CHANGE = [T.VirtualNode(), T.LineGraph(), T.Pad(40)]
 PARTS = [T.LargestConnectedComponents(), T.RemoveIsolatedNodes()]
 
 

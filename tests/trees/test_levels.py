@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from sega_anchor import AddCodingTree
+from sega_anchor import AddCodingTree, AddRandomTree, AnchorView
 from sega_anchor.trees.levels import (
     TreeLevels,
     _slice_anywhere,
@@ -179,3 +179,20 @@ def test_both_refuse_the_same_trees(
         assert one == two
     else:
         assert same(one, two)
+
+
+@pytest.mark.parametrize("has_ptr", [True, False])
+def test_graphs_whose_nodes_are_mixed_are_refused(has_ptr: bool) -> None:
+    data = Batch.from_data_list([AddCodingTree(2)(g) for g in random_graphs([3, 3])])
+    data.batch = torch.tensor([0, 1, 0, 1, 0, 1])
+    if not has_ptr:
+        del data["ptr"]
+    message = r"node 1 is of graph 1 and node 2 of graph 0: sort the nodes by graph"
+    with pytest.raises(ValueError, match=message):
+        tree_levels(data, 2)
+    with pytest.raises(ValueError, match=message):
+        AnchorView(1, height=2)(data)
+    del data["coding_tree"]
+    for transform in (AddCodingTree(2), AddRandomTree(2)):
+        with pytest.raises(ValueError, match=message):
+            transform(data)
