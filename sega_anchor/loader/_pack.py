@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from torch_geometric.utils import is_sparse
 
 from ..trees.levels import TREE
 from ..utils.scatter import prefix_sum
+from ._nested import flat
 
 _LEVEL = f"{TREE}__level"
 
@@ -133,7 +134,7 @@ def _describe(i: int, data: Data, kind: type) -> dict[str, _Attribute]:
         )
     _check_edge_index(data.edge_index)
     found = {}
-    for name, key, value in _flat(data):
+    for name, key, value in flat(data):
         problem = _problem(name, value)
         if problem:
             raise ValueError(f"{name} of graph {i} {problem}, {PYG}")
@@ -145,32 +146,6 @@ def _describe(i: int, data: Data, kind: type) -> dict[str, _Attribute]:
                 "__cat_dim__ and __inc__ of the graph expect"
             ) from error
     return found
-
-
-def _flat(data: Data) -> Iterator[tuple[str, str, Any]]:
-    """Return name, name to PyG, and value of all attributes, a tree's parts apart."""
-    for name, value in data.to_dict().items():
-        if name == TREE and isinstance(value, Mapping):
-            yield from ((f"{TREE}__{key}", key, part) for key, part in value.items())
-        else:
-            yield name, name, value
-
-
-def nest(found: dict[str, Any]) -> dict[str, Any]:
-    """Return attributes by name, the parts of trees in a dictionary again.
-
-    Example:
-        >>> nest({"x": 1, "coding_tree__parent": 2, "coding_tree__level": 3})
-        {'x': 1, 'coding_tree': {'parent': 2, 'level': 3}}
-    """
-    nested: dict[str, Any] = {}
-    for name, value in found.items():
-        owner, _, part = name.partition("__")
-        if owner == TREE and part:
-            nested.setdefault(TREE, {})[part] = value
-        else:
-            nested[name] = value
-    return nested
 
 
 def _check_edge_index(edge_index: Any) -> None:

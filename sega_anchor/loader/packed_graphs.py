@@ -13,8 +13,9 @@ from typing_extensions import override
 
 from .. import _kernels
 from ._cut import Cut
+from ._nested import nest
 from ._pack import Column as Column
-from ._pack import nest, pack
+from ._pack import pack
 
 _COMPRESSIBLE = {
     torch.int16,
