@@ -102,9 +102,9 @@ def test_batches_keep_their_trees_too() -> None:
 
 def test_a_graph_without_edge_index_is_taken_with_a_warning() -> None:
     (graph, *_) = clashing()
-    data = T.ToSparseTensor()(AddCodingTree(3)(graph))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # torch's own: sparse tensors are in beta
+        data = T.ToSparseTensor()(AddCodingTree(3)(graph))
         view = AnchorView(2, height=3)
         assert view(data).shape == (1, 96)
     with pytest.raises(ValueError, match="no edge_index"):
