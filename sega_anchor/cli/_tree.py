@@ -15,6 +15,7 @@ from ..trees.coding_tree import CodingTree
 from ..trees.edge_list import read_edge_list
 from ..trees.entropy import structural_entropy
 from ..utils.files import check_writable, write_atomically
+from ..utils.texts import escape
 
 #: Of more vertices than this the groups are not printed.
 _LISTED = 100
@@ -86,9 +87,9 @@ def run(chosen: Namespace) -> dict[str, Any]:
     elif not chosen.output:
         print(f"\nMore than {_LISTED} vertices: --output FILE.tsv writes their groups.")
     if chosen.output:
-        print(f"tree: {chosen.output}")
+        print(f"tree: {escape(chosen.output)}")
     if chosen.plot:
-        print(f"picture: {chosen.plot}")
+        print(f"picture: {escape(chosen.plot)}")
     files = {"output": chosen.output, "plot": chosen.plot}
     return {**_plain(tree, names, facts), **files}
 
@@ -120,7 +121,7 @@ def _outline(tree: CodingTree, names: list[str]) -> list[str]:
     while stack:
         node, depth = stack.pop()
         if not isinstance(node[0], list):
-            lines.append("  " * depth + " ".join(node))
+            lines.append("  " * depth + " ".join(map(escape, node)))
         elif len(node) == 1:  # a unary node only lengthens the branch
             stack.append((node[0], depth))
         else:

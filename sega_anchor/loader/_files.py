@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 #: Raised when folders of before can no longer be read.
-FORMAT = 2
+FORMAT = 3
 META = "meta.json"
 _KEYS = {"about", "complete", "fields", "graphs", "place", "sizes", "sums", "totals"}
 _BLOCK = 1 << 24  # bytes that are read at a time

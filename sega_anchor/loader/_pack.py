@@ -12,7 +12,11 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.typing import TensorFrame
 from torch_geometric.utils import is_sparse
 
+from ..trees.levels import TREE
 from ..utils.scatter import prefix_sum
+from ._nested import flat
+
+_LEVEL = f"{TREE}__level"
 
 #: What the rows of well-known attributes must belong to.
 GROUPS = {
@@ -21,8 +25,8 @@ GROUPS = {
     "edge_index": "edge",
     "edge_attr": "edge",
     "edge_weight": "edge",
-    "tree_level": "tree",
-    "tree_parent": "tree",
+    f"{TREE}__level": "tree",
+    f"{TREE}__parent": "tree",
 }
 _INTEGERS = {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 #: Instead of packing, for what does not pack.
@@ -86,8 +90,8 @@ def pack(graphs: Sequence[Data]) -> Parts:
         "node": nodes,
         "edge": [len(found["edge_index"].value) for found in described],
     }
-    if isinstance(_value(described[0], "tree_level"), Tensor):
-        sizes["tree"] = [len(found["tree_level"].value) for found in described]
+    if isinstance(_value(described[0], _LEVEL), Tensor):
+        sizes["tree"] = [len(found[_LEVEL].value) for found in described]
     shared = {**sizes, "graph": [1] * len(described)}
     parts = Parts({}, {}, {}, {})
     for name, first in described[0].items():
@@ -130,12 +134,12 @@ def _describe(i: int, data: Data, kind: type) -> dict[str, _Attribute]:
         )
     _check_edge_index(data.edge_index)
     found = {}
-    for name, value in data.to_dict().items():
+    for name, key, value in flat(data):
         problem = _problem(name, value)
         if problem:
             raise ValueError(f"{name} of graph {i} {problem}, {PYG}")
         try:
-            found[name] = _attribute(data, name, value)
+            found[name] = _attribute(data, key, value)
         except (IndexError, RuntimeError, TypeError) as error:
             raise ValueError(
                 f"PyG cannot batch {name} of graph {i} ({error}): give it what "
@@ -272,7 +276,7 @@ def _check_rows(i: int, found: dict[str, _Attribute], nodes: int) -> None:
             f"__cat_dim__ and __inc__ of edge_index as they are, {PYG}"
         )
     wanted = {"node": nodes, "edge": len(edges.value)}
-    level = _value(found, "tree_level")
+    level = _value(found, _LEVEL)
     if isinstance(level, Tensor):
         wanted["tree"] = len(level)
     for name, attribute in found.items():
@@ -280,7 +284,7 @@ def _check_rows(i: int, found: dict[str, _Attribute], nodes: int) -> None:
         if group and isinstance(rows, Tensor) and len(rows) != wanted.get(group):
             raise ValueError(
                 f"{name} of graph {i} has {len(rows)} rows, its graph has "
-                f"{wanted.get(group, 'no tree_level')} ({group}): give one row for each"
+                f"{wanted.get(group, f'no {_LEVEL}')} ({group}): give one row for each"
             )
         if isinstance(rows, Tensor) and rows.device != edges.value.device:
             raise ValueError(

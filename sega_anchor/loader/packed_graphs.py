@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from .. import _kernels
 from ._cut import Cut
+from ._nested import nest
 from ._pack import Column as Column
 from ._pack import pack
 
@@ -82,8 +83,8 @@ class PackedGraphs(Dataset[Data]):
             ValueError: without graphs, or for the first graph whose attributes, their
                 types or widths differ from those of graph 0, whose edges name nodes
                 that it does not have, or with what does not pack: sparse or nested
-                tensors, dictionaries, numbers that PyG's ``__inc__`` would not keep
-                whole, graphs of several node types.
+                tensors, dictionaries other than trees, numbers that PyG's ``__inc__``
+                would not keep whole, graphs of several node types.
         """
         if not len(graphs):
             raise ValueError("there are no graphs to pack")
@@ -171,7 +172,9 @@ class PackedGraphs(Dataset[Data]):
             begin = ptr[index]
             cuts[group] = Cut(begin, ptr[index + 1] - begin, self.device)
         nodes, unshifted = cuts["node"], torch.zeros_like(index)
-        batch, slices = Batch(_base_cls=self.kind), {}
+        batch = Batch(_base_cls=self.kind)
+        found: dict[str, Any] = {}
+        slices: dict[str, Tensor] = {}
         shifts: dict[str, Tensor | None] = {}
         for name, field in self.fields.items():
             if name == "num_nodes":  # PyG adds these up
@@ -184,20 +187,22 @@ class PackedGraphs(Dataset[Data]):
             slices[name], shifts[name] = cut.ptr, shift
             if name == "edge_index":
                 self._check_edges(index)
-                batch[name] = cut.edges(field, column.dtype, shift)
+                found[name] = cut.edges(field, column.dtype, shift)
                 continue
             rows = cut.rows(field, column.dtype)
             if column.shift is not None:
                 rows += cut.column(shift, rows)
-            batch[name] = rows.movedim(0, column.dim).contiguous()
+            found[name] = rows.movedim(0, column.dim).contiguous()
         for name, values in self.values.items():
-            batch[name] = [values[i] for i in index.tolist()]
+            found[name] = [values[i] for i in index.tolist()]
             slices[name], shifts[name] = cuts["graph"].ptr, None
+        for name, value in nest(found).items():
+            batch[name] = value
         batch.batch = nodes.graphs()
         batch.ptr = nodes.ptr.to(self.device, non_blocking=True)
         # What PyG needs to take a batch apart again, and to know its size.
         batch._num_graphs = len(index)
-        batch._slice_dict, batch._inc_dict = slices, shifts
+        batch._slice_dict, batch._inc_dict = nest(slices), nest(shifts)
         return batch
 
     def _check_edges(self, index: Tensor) -> None:

@@ -22,8 +22,8 @@ NO_TREES = (
 )
 UNKNOWN_GRAPHS = (
     "The batch's coding trees do not say what graphs they were built from (there is no "
-    "tree_graph, or no edge_index), so a change of edges would not be noticed: attach "
-    "them with AnchorView.transform or AddCodingTree"
+    "fingerprint in coding_tree, or no edge_index), so a change of edges would not be "
+    "noticed: attach them with AnchorView.transform or AddCodingTree"
 )
 
 

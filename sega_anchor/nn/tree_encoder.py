@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from typing_extensions import override
 
+from ..trees.build import check_height
 from ..trees.levels import TreeLevels
 from ..utils.scatter import pool, sum_rows
 from .batch_norm import BatchNorm
@@ -69,10 +70,10 @@ class TreeEncoder(nn.Module):
             ("in_channels", in_channels, 1),
             ("hidden_channels", hidden_channels, 1),
             ("out_channels", out_channels, 1),
-            ("height", height, 2),
         ):
             if value < least:
                 raise ValueError(f"{name} must be at least {least}, got {value!r}")
+        check_height(height)
         if readout not in ("sum", "mean", "root"):
             raise ValueError(
                 f"readout must be 'sum', 'mean' or 'root', got {readout!r}"

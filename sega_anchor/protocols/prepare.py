@@ -18,6 +18,7 @@ from ..profile import phase
 from ..report import Record
 from ..training import Method
 from ..trees._as_edges import refuse_hetero
+from ..trees.levels import TREE
 from ..utils import check_writable
 from ..utils.progress import ProgressCounter, log_line
 from .features import HonestFeatures, PublishedFeatures
@@ -153,8 +154,7 @@ def prepare(
     if view is not None:
         with phase("trees"):
             graphs = view.transform.map(graphs, threads=threads, cache=cache)
-    trees = ("tree_parent", "tree_level", "tree_graph")
-    keep = ("x", "tree_x", "edge_index", *trees, "y")
+    keep = ("x", "tree_x", "edge_index", TREE, "y")
     prepared = []
     with ProgressCounter("Preparing graphs", len(graphs), last=False) as counter:
         for data in graphs:

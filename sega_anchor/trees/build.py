@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 TreeMethod = Literal["refined", "authors", "paper"]
 #: Goes up whenever any method may give another tree: what is cached is then stale.
-BUILDER_VERSION = 5
+BUILDER_VERSION = 6
+#: Levels; what is higher only lengthens the branches.
+HIGHEST = 1000
+#: Nodes of a tree, each of which takes some 24 bytes while it is built.
+MOST = 1 << 30
 _NO_WEIGHT = np.empty(0)
 _BUILDERS = {
     "refined": _kernels.build_refined,
@@ -52,13 +56,15 @@ def build_coding_tree(
             default all 1. Where one is below :math:`2^{-30}` of the volume, all are
             rounded to multiples of about :math:`2^{-52}` of it, since sums would
             round them anyhow, and what is 0 then is no edge.
-        height: level of the root, at least 2. Trees higher than 32 are built with 32
-            levels by ``"refined"``, and lengthened at their leaves.
+        height: level of the root, from 2 to 1000. Trees higher than 32 are built with
+            32 levels by ``"refined"``, and lengthened at their leaves.
         method: ``"refined"``, the default, is ours: local moves of vertices and
             subtrees, greedy merges inside each tree node, and the exact best tree of
             the height among the nodes so made, in turns until nothing is gained. The
             least entropy of all up to 8 vertices; never above the authors' tree up to
-            100 vertices or 512 edges, where that is a second start. ``"paper"`` is
+            100 vertices or 512 edges, where that is a second start, nor above the
+            paper's up to 100 vertices, where they are at most
+            :math:`4^{height - 1}`, and height 32. Others may be above. ``"paper"`` is
             Algorithm 1 to the letter: COMBINE by the exact gain
             :math:`\frac{2c}{V} \log_2 \frac{V}{vol_{12}}` down to a binary tree, then
             DROP by the exact loss. ``"authors"`` does what the authors' released code
@@ -71,9 +77,10 @@ def build_coding_tree(
         ``sega-anchor warmup``.
 
     Raises:
-        ValueError: for an unknown method, a height below 2, no vertices, indices that
-            are not integers or out of range, weights that are negative, not finite
-            or too large to be added up, or another kind of graph.
+        ValueError: for an unknown method, a height below 2 or above 1000, or of more
+            than 2 ** 30 tree nodes with this many vertices, no vertices, indices that
+            are not integers or out of range, weights that are negative, not finite or
+            too large to be added up, or another kind of graph.
 
     Source: Wu et al., ICML 2023, Algorithm 1; repository Wu-Junran/SEGA; ours.
 
@@ -87,6 +94,7 @@ def build_coding_tree(
     check_build(height, method)
     edge_index, num_nodes, edge_weight = as_edges(edge_index, num_nodes, edge_weight)
     edges, n, weight = read_arrays(edge_index, num_nodes, edge_weight)
+    check_room(height, n)
     ptr, sizes = np.array([0, edges.shape[1]]), np.array([n])
     parent, level, _ = _BUILDERS[method](edges[0], edges[1], weight, ptr, sizes, height)
     return CodingTree.trusted(torch.from_numpy(parent), torch.from_numpy(level))
@@ -124,11 +132,31 @@ def build_arrays(
 
 def check_build(height: int, method: str) -> None:
     """Raise ValueError unless a tree can be built with this height and method."""
-    if isinstance(height, bool) or not isinstance(height, int) or height < 2:
-        raise ValueError(f"height must be an integer of at least 2, got {height!r}")
+    check_height(height)
     if method not in _BUILDERS:
         known = ", ".join(repr(name) for name in get_args(TreeMethod))
         raise ValueError(f"method must be one of {known}, got {method!r}")
+
+
+def check_height(height: int) -> None:
+    """Raise ValueError unless trees may have this height."""
+    if isinstance(height, bool) or not isinstance(height, int) or height < 2:
+        raise ValueError(f"height must be an integer of at least 2, got {height!r}")
+    if height > HIGHEST:
+        raise ValueError(
+            f"height must be at most {HIGHEST}, got {height!r}: more levels than a "
+            "binary tree of the vertices would have only lengthen its branches"
+        )
+
+
+def check_room(height: int, num_nodes: int) -> None:
+    """Raise ValueError for more tree nodes than memory holds."""
+    if height * num_nodes > MOST:
+        raise ValueError(
+            f"a tree of height {height} over {num_nodes} vertices may have "
+            f"{height * num_nodes} nodes, more than {MOST}: choose a height of at most "
+            f"{max(MOST // num_nodes, 2)}"
+        )
 
 
 def read_csr(

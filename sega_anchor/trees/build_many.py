@@ -15,7 +15,7 @@ from ..utils.progress import ProgressCounter, log_shown
 from . import build
 from ._flatten import Graphs, flatten
 from ._kernels import Ints
-from .build import TreeMethod, check_build
+from .build import TreeMethod, check_build, check_room
 from .cache import TreeCache, Trees, content_key
 from .coding_tree import CodingTree
 
@@ -69,6 +69,7 @@ def build_coding_trees(
     whole = flatten(graphs, weight)
     if not whole.sizes.size:
         return []
+    check_room(height, int(whole.sizes.max()))
     with log_shown():
         return _build_chunks(whole, height, method, threads or cpu_count(), kept)
 

@@ -14,10 +14,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..utils.texts import escape
+
 EdgeList = tuple[Tensor, Tensor | None, list[str]]
 
 #: From a word that begins with # or % to the end of the line.
-_COMMENT = re.compile(rb"[#%](?<![^\s].)[^\n\r]*")
+_COMMENT = re.compile(rb"[#%](?<![^\s,].)[^\n\r]*")
+#: A comma with no word before it, or none behind it, on its line.
+_EMPTY = re.compile(rb"(?:\A|[\n\r])[ \t]*,|,[ \t]*(?=[,\n\r]|\Z)")
 #: Integers that Python would print differently, such as 007, +7, -0.
 _UNUSUAL = re.compile(rb"\s(?:\+|-?0[0-9]|-0)")
 #: The first line that is neither empty nor a comment.
@@ -37,9 +41,9 @@ def read_edge_list(path: str | Path) -> EdgeList:
     r"""Read ``u v`` or ``u v weight`` lines; names of vertices may be any words.
 
     Empty lines are skipped. A word that begins with # or % starts a comment, up to the
-    end of the line. Commas count as spaces. The header of a CSV file, columns separated
-    by commas or tabs, is known by usual names of its columns, such as
-    ``source,target,weight``, and passed over.
+    end of the line. Commas count as spaces, but no field between them may be empty. The
+    header of a CSV file, columns separated by commas or tabs, is known by usual names
+    of its columns, such as ``source,target,weight``, and passed over.
 
     Args:
         path: a text file in UTF-8, gzipped or not; ``"-"`` is standard input.
@@ -63,14 +67,16 @@ def read_edge_list(path: str | Path) -> EdgeList:
         >>> edge_index.tolist(), weight.tolist(), names
         ([[0, 1], [1, 2]], [2.0, 1.0], ['a', 'b', 'c'])
     """
-    where = "standard input" if str(path) == "-" else str(path)
+    where = "standard input" if str(path) == "-" else escape(str(path))
     content = _content(path, where)
     if content.startswith(b"%%MatrixMarket"):
         raise ValueError(
             f"{where} is a Matrix Market file: read it with scipy.io.mmread and give "
             "the matrix to build_coding_tree"
         )
-    content = _COMMENT.sub(b"", _without_header(content).replace(b",", b" "))
+    content = _COMMENT.sub(b"", _without_header(content))
+    _check_fields(content, where)
+    content = content.replace(b",", b" ")
     return _parse_integers(content) or _parse_lines(content, where)
 
 
@@ -81,7 +87,9 @@ def _content(path: str | Path, where: str) -> bytes:
         if content.startswith(b"\x1f\x8b"):
             content = gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"cannot read the edge list {where!r}: {error}") from error
+        raise ValueError(
+            f"cannot read the edge list '{where}': {escape(str(error))}"
+        ) from error
     return content.removeprefix(b"\xef\xbb\xbf")
 
 
@@ -93,6 +101,17 @@ def _without_header(content: bytes) -> bytes:
     if _ENDS.fullmatch(line) or _WEIGHTED.fullmatch(line):
         return content[: first.start(1)] + content[first.end(1) :]
     return content
+
+
+def _check_fields(content: bytes, where: str) -> None:
+    """Refuse a line with nothing between two commas, or beside one."""
+    empty = _EMPTY.search(content)
+    if empty:
+        at = content.index(b",", empty.start())
+        number = len((content[:at] + b",").splitlines())
+        raise ValueError(
+            f"{where}, line {number}: a field is empty: fill it, or leave the line out"
+        )
 
 
 def _parse_integers(content: bytes) -> EdgeList | None:

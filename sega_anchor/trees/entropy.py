@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -81,38 +83,46 @@ def structural_entropy(
     row = np.repeat(np.arange(n), np.diff(indptr))
     if not weight.size:
         return 0.0
-    ancestors = tree.ancestors().numpy()
     degree = np.bincount(row, weight, minlength=n).astype(np.float64)
     total = float(weight.sum())
     compute = _by_definition if form == "definition" else _by_edges
-    return compute(ancestors, row, col, weight, degree) / total
+    return compute(_groups(tree), row, col, weight, degree) / total
+
+
+def _groups(tree: CodingTree) -> Iterator[Ints]:
+    """Yield the group of each vertex at every level, from the leaves to the root."""
+    parent, first = tree.parent.numpy(), np.bincount(tree.level.numpy()).cumsum()
+    node = np.arange(first[0])
+    yield node
+    for start in first[:-1]:
+        node = parent[node]
+        yield node - start
 
 
 def _by_definition(
-    ancestors: Ints, row: Ints, col: Ints, weight: Floats, degree: Floats
+    groups: Iterator[Ints], row: Ints, col: Ints, weight: Floats, degree: Floats
 ) -> float:
     bits = 0.0
-    size = int(ancestors.max()) + 1
-    volumes = [np.bincount(nodes, degree, minlength=size) for nodes in ancestors]
-    for level in range(len(ancestors) - 1):
-        leaves = ancestors[level][row] != ancestors[level][col]
-        cut = np.bincount(ancestors[level][row[leaves]], weight[leaves], minlength=size)
+    for group, above in pairwise(groups):
+        leaves = group[row] != group[col]
+        cut = np.bincount(group[row[leaves]], weight[leaves])
         child = np.flatnonzero(cut)
-        parent = np.empty(size, np.int64)
-        parent[ancestors[level]] = ancestors[level + 1]
-        ratio = volumes[level][child] / volumes[level + 1][parent[child]]
+        parent = np.empty(int(group.max()) + 1, np.int64)
+        parent[group] = above
+        outer = np.bincount(above, degree)[parent[child]]
+        ratio = np.bincount(group, degree)[child] / outer
         bits -= float(cut[child] @ np.log2(ratio))
     return bits
 
 
 def _by_edges(
-    ancestors: Ints, row: Ints, col: Ints, weight: Floats, degree: Floats
+    groups: Iterator[Ints], row: Ints, col: Ints, weight: Floats, degree: Floats
 ) -> float:
-    meet = (ancestors[:, row] == ancestors[:, col]).argmax(axis=0)
-    lca = ancestors[meet, row]
-    volume = np.zeros(int(ancestors.max()) + 1)
-    for nodes in ancestors[1:]:
-        # Each level has tree nodes of its own, so no entry is filled twice.
-        volume += np.bincount(nodes, degree, minlength=volume.size)
+    volume, apart = np.zeros(len(row)), np.arange(len(row))
+    for group in groups:  # no edge joins a vertex with itself
+        own = group[row[apart]]
+        met = own == group[col[apart]]
+        volume[apart[met]] = np.bincount(group, degree)[own[met]]
+        apart = apart[~met]
     positive = degree[degree > 0]
-    return float(weight @ np.log2(volume[lca]) - positive @ np.log2(positive))
+    return float(weight @ np.log2(volume) - positive @ np.log2(positive))

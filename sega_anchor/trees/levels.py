@@ -1,5 +1,6 @@
 """Coding trees stored on a graph or batch, and sliced by level for message passing."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,14 +10,18 @@ from torch_geometric.data import Data
 
 from .. import _kernels
 from ._kernels import Ints
+from .build import check_height
 from .fingerprint import fingerprint
 
+#: The attribute that holds a tree: a dictionary, as PyG takes any tensor that happens
+#: to have a row for each edge for an attribute of edges, and would rearrange it.
+TREE = "coding_tree"
 REBUILD = (
     "The graph has changed since its tree was built. Apply the transform "
     "(AnchorView.transform, AddCodingTree) after the change, or delete "
-    "data.tree_parent and data.tree_level"
+    f"data.{TREE}"
 )
-NO_TREE = f"tree_parent does not describe trees. {REBUILD}"
+NO_TREE = f"the parents of {TREE} do not describe trees. {REBUILD}"
 
 
 @dataclass(frozen=True)
@@ -42,12 +47,29 @@ class TreeLevels:
 
 def has_tree(data: Data) -> bool:
     """Return whether the graph or batch carries coding trees."""
-    return "tree_parent" in data and "tree_level" in data
+    tree = data[TREE] if TREE in data else None
+    return isinstance(tree, Mapping) and {"parent", "level"} <= tree.keys()
 
 
 def has_fingerprint(data: Data) -> bool:
-    """Return whether it can be checked that the graphs are those of their trees."""
-    return "tree_graph" in data and data.edge_index is not None
+    """Return whether graphs with trees can be compared with those of the trees."""
+    return "fingerprint" in data[TREE] and data.edge_index is not None
+
+
+def check_batch(batch: Tensor) -> None:
+    """Raise ValueError unless the nodes of each graph stand together, in order.
+
+    Raises:
+        ValueError: for a graph of a node before that of the node ahead of it.
+    """
+    falls = batch[1:] < batch[:-1]
+    if bool(falls.any()):
+        at = int(falls.nonzero()[0])
+        raise ValueError(
+            f"batch must ascend, but node {at} is of graph {int(batch[at])} and node "
+            f"{at + 1} of graph {int(batch[at + 1])}: sort the nodes by graph, as "
+            "Batch.from_data_list and PyG's DataLoader do"
+        )
 
 
 def graph_fingerprint(data: Data) -> Tensor:
@@ -83,9 +105,9 @@ def parent_offsets(parent: Ints, tree_ptr: Ints | None = None) -> Ints:
 def tree_levels(data: Data, height: int) -> TreeLevels:
     """Slice the trees that a graph or batch carries by level.
 
-    A tree is stored as two vectors: ``tree_level``, and ``tree_parent`` as
-    :func:`parent_offsets` gives it. ``tree_graph``, if it is there, is the
-    :func:`graph_fingerprint` of the graph that the tree was built from.
+    A tree is stored as a dictionary ``data.coding_tree``: "level" is the level of each
+    tree node, "parent" what :func:`parent_offsets` gives, and "fingerprint", if it is
+    there, the :func:`graph_fingerprint` of the graph that the tree was built from.
 
     Args:
         data: a graph or batch from ``AddCodingTree``.
@@ -106,10 +128,11 @@ def tree_levels(data: Data, height: int) -> TreeLevels:
         >>> levels.parents
         [tensor([0, 0, 1, 1]), tensor([0, 0])]
     """
-    level, offset = data.tree_level, data.tree_parent
+    check_height(height)
+    level, offset = data[TREE]["level"], data[TREE]["parent"]
     if level.shape != offset.shape or not level.numel():
         raise ValueError(
-            f"tree_level and tree_parent differ in shape: {tuple(level.shape)} and "
+            f"level and parent of {TREE} differ in shape: {tuple(level.shape)} and "
             f"{tuple(offset.shape)}. {REBUILD}"
         )
     slicing = _slice_on_cpu if level.device.type == "cpu" else _slice_anywhere
@@ -185,11 +208,11 @@ def _check_sizes(levels: TreeLevels, sizes: Tensor) -> None:
 
 def _check_edges(data: Data, sizes: Tensor) -> None:
     """Raise ValueError unless each graph has the edges that its tree was built from."""
-    built, found = data.tree_graph, _fingerprint(data, sizes)
+    built, found = data[TREE]["fingerprint"], _fingerprint(data, sizes)
     if built.shape != found.shape:
         raise ValueError(
-            f"tree_graph has shape {tuple(built.shape)}, not one number for each of "
-            f"{found.numel()} graphs. {REBUILD}"
+            f"fingerprint of {TREE} has shape {tuple(built.shape)}, not one number for "
+            f"each of {found.numel()} graphs. {REBUILD}"
         )
     if not torch.equal(built, found):
         wrong = int((built != found).nonzero()[0])
@@ -210,8 +233,9 @@ def _graph_sizes(data: Data) -> Tensor:
     """Return the number of nodes of each graph."""
     batch = data.batch if "batch" in data else None
     if batch is None:
-        at = data.tree_level if data.edge_index is None else data.edge_index
+        at = data[TREE]["level"] if data.edge_index is None else data.edge_index
         return torch.tensor([data.num_nodes], device=at.device)
+    check_batch(batch)
     ptr = data.ptr if "ptr" in data else None
     if ptr is not None and ptr[-1] == batch.numel():
         sizes: Tensor = ptr.diff()

@@ -19,10 +19,10 @@ from ..utils.checks import check_at_least
 from . import _kernels
 from ._as_edges import refuse_hetero
 from ._flatten import one_by_one
-from .build import TreeMethod, build_coding_tree, check_build
+from .build import TreeMethod, build_coding_tree, check_build, check_room
 from .build_many import Folder, build_coding_trees
 from .coding_tree import CodingTree
-from .levels import graph_fingerprint, parent_offsets
+from .levels import TREE, check_batch, graph_fingerprint, parent_offsets
 
 # torch.load(weights_only=True) needs these containers of a saved graph; PyG registers
 # only Data itself.
@@ -32,12 +32,12 @@ torch.serialization.add_safe_globals([DataEdgeAttr, DataTensorAttr, GlobalStorag
 class AddTree(BaseTransform, ABC):  # type: ignore[misc]
     """Base of the transforms that attach a tree to a graph or to each graph of a batch.
 
-    The tree is stored as ``data.tree_parent`` (see
-    :func:`~sega_anchor.trees.levels.parent_offsets`) and ``data.tree_level``, both
-    ``(num_tree_nodes,)``, and what it was built from as ``data.tree_graph``, ``(1,)``
-    (see :func:`~sega_anchor.trees.fingerprint.fingerprint`): plain tensors, which
-    survive batching, un-batching, caching and saving. A subclass defines ``height``,
-    ``tree`` and ``__repr__``.
+    The tree is stored as ``data.coding_tree``, a dictionary of plain tensors: "parent"
+    (see :func:`~sega_anchor.trees.levels.parent_offsets`) and "level", both
+    ``(num_tree_nodes,)``, and "fingerprint", ``(1,)``, of the graph that it was built
+    from (see :func:`~sega_anchor.trees.fingerprint.fingerprint`). It survives batching,
+    un-batching, caching, saving and other transforms, to which it is no attribute of
+    nodes or edges. A subclass defines ``height``, ``tree`` and ``__repr__``.
     """
 
     height: int
@@ -78,6 +78,7 @@ class AddTree(BaseTransform, ABC):  # type: ignore[misc]
     def _batch(self, data: Data) -> Data:
         edge_index = _edge_index(data).cpu()
         batch = data.batch.cpu()
+        check_batch(batch)
         sizes = torch.bincount(batch, minlength=data.num_graphs)
         first = sizes.cumsum(0) - sizes
         owner = batch[edge_index[0]]
@@ -90,8 +91,10 @@ class AddTree(BaseTransform, ABC):  # type: ignore[misc]
             if self.weight is not None and self.weight in data:
                 graph[self.weight] = data[self.weight].cpu()[columns]
             graphs.append(self(graph))
-        for key in ("tree_parent", "tree_level", "tree_graph"):
-            data[key] = torch.cat([g[key] for g in graphs]).to(data.batch.device)
+        trees, device = [graph[TREE] for graph in graphs], data.batch.device
+        data[TREE] = {
+            key: torch.cat([tree[key] for tree in trees]).to(device) for key in trees[0]
+        }
         return data
 
 
@@ -111,7 +114,7 @@ class AddCodingTree(AddTree):
 
     Example:
         >>> data = Data(edge_index=torch.tensor([[0, 1, 2], [1, 2, 3]]), num_nodes=4)
-        >>> AddCodingTree(height=2)(data).tree_level
+        >>> AddCodingTree(height=2)(data).coding_tree["level"]
         tensor([0, 0, 0, 0, 1, 1, 2])
     """
 
@@ -157,7 +160,7 @@ class AddCodingTree(AddTree):
 
         Example:
             >>> path = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
-            >>> AddCodingTree(height=2).map([path, path])[1].tree_level
+            >>> AddCodingTree(height=2).map([path, path])[1].coding_tree["level"]
             tensor([0, 0, 0, 1, 1, 2])
         """
         if type(self) is not AddCodingTree:  # a subclass may build other trees
@@ -197,11 +200,12 @@ class AddRandomTree(AddTree):
         branching: parts at each split, at least 2. (default: :obj:`2`)
 
     Raises:
-        ValueError: for a height or branching below 2 or a negative seed.
+        ValueError: for a height or branching below 2, a height above 1000 or a
+            negative seed.
 
     Example:
         >>> data = Data(edge_index=torch.tensor([[0, 1, 2], [1, 2, 3]]), num_nodes=4)
-        >>> AddRandomTree(height=2, seed=0)(data).tree_level
+        >>> AddRandomTree(height=2, seed=0)(data).coding_tree["level"]
         tensor([0, 0, 0, 0, 1, 1, 2])
     """
 
@@ -220,6 +224,7 @@ class AddRandomTree(AddTree):
         n = data.num_nodes
         if not n:
             raise ValueError("a graph needs at least one vertex, got none")
+        check_room(self.height, n)
         content = _edge_index(data).cpu().contiguous().numpy().tobytes()
         random = np.random.default_rng([self.seed, n, zlib.crc32(content)])
         rank = random.permutation(n)
@@ -253,10 +258,10 @@ def attach(data: Data, tree: CodingTree) -> Data:
         )
     offset = torch.from_numpy(parent_offsets(tree.parent.numpy()))
     device = data.edge_index.device if data.edge_index is not None else None
-    data.tree_parent = offset.to(device)
-    data.tree_level = tree.level.to(device)
+    stored = {"parent": offset.to(device), "level": tree.level.to(device)}
     if data.edge_index is not None:
-        data.tree_graph = graph_fingerprint(data)
+        stored["fingerprint"] = graph_fingerprint(data)
+    data[TREE] = stored
     return data
 
 

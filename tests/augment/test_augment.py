@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from torch import Generator, Tensor
 from torch_geometric.data import Batch, Data
 
+from sega_anchor import AddCodingTree
 from sega_anchor.augment import (
     AttributeMask,
     Augmentation,
@@ -372,7 +373,8 @@ def test_a_view_carries_no_tree_and_needs_no_features() -> None:
     data = graph(10, RING)
     del data.x
     data.num_nodes, data.edge_weight = 12, torch.ones(data.num_edges)
-    data.tree_parent, data.leaf_x = torch.arange(12), torch.ones(12, 2)
+    data.leaf_x = torch.ones(12, 2)
+    data = AddCodingTree(2)(data)
     view = NodeDrop(0.5)(Batch.from_data_list([data, data]))
     wanted = {"edge_index", "batch", "ptr", "y", "edge_attr", "edge_weight"}
     assert set(view.keys()) == wanted

@@ -287,3 +287,16 @@ def test_files_are_written_though_the_reader_stops_early(
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "tree.tsv").exists()
     assert (tmp_path / "tree.png").exists()
+
+
+def test_tree_shows_no_control_characters(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "a\x1b[2J.txt"
+    path.write_bytes(b"\x1b]0;x\x07 2\n2 \xc2\x9b3\n")
+    output = tmp_path / "b\x1b[2J.tsv"
+    assert main(["tree", str(path), "--output", str(output)]) == 0
+    path.write_bytes(b"1\n")
+    assert main(["tree", str(path)]) == 2
+    shown = capsys.readouterr()
+    text = (shown.out + shown.err).replace("\n", "")
+    assert text.isprintable()
+    assert r"\x1b]0;x\x07" in text and r"b\x1b[2J.tsv" in text

@@ -97,6 +97,6 @@ def test_folders_of_before_say_what_to_do(tmp_path: Path) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": 1}))
     for way in (open_packed, lambda folder: PackedWriter(folder, {})):
         with pytest.raises(
-            ValueError, match=r"\(1 instead of 2\): delete the folder and"
+            ValueError, match=r"\(1 instead of 3\): delete the folder and"
         ):
             way(tmp_path / "s")

@@ -165,7 +165,11 @@ def test_narrow_edge_indices_stay_narrow() -> None:
     [
         ("edge_attr", torch.ones(3), r"edge_attr of graph 0 has 3 rows.* 1 \(edge\)"),
         ("tree_x", torch.ones(3, 1), r"tree_x of graph 0 has 3 rows.* 2 \(node\)"),
-        ("tree_parent", torch.ones(3), "tree_parent of graph 0 .* no tree_level"),
+        (
+            "coding_tree",
+            {"parent": torch.ones(3)},
+            "coding_tree__parent of graph 0 .* no coding_tree__level",
+        ),
     ],
 )
 def test_rows_that_would_go_to_other_graphs_are_refused(

@@ -21,7 +21,7 @@ from sega_anchor import AddCodingTree, AnchorView
 from sega_anchor.loader.epochs import EpochSampler
 from sega_anchor.loader.packed_graphs import PackedGraphs
 from sega_anchor.loader.packed_loader import PackedLoader, move_if_fits
-from tests.helpers.graphs import random_graphs
+from tests.helpers.graphs import assert_same, random_graphs
 
 
 def treed(many: int) -> list[Data]:
@@ -48,10 +48,7 @@ def numbers(batches: Iterable[Batch]) -> list[list[int]]:
 
 def same(one: Data, two: Data) -> None:
     assert type(one) is type(two)
-    assert sorted(one.keys()) == sorted(two.keys())
-    for key in one.keys():
-        assert one[key].dtype == two[key].dtype
-        assert torch.equal(one[key], two[key]), key
+    assert_same(one, two)
     if isinstance(one, Batch):
         assert one.num_graphs == two.num_graphs
         for part, other in zip(one.to_data_list(), two.to_data_list(), strict=True):

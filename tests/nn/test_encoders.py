@@ -65,8 +65,8 @@ def test_anchor_view_adds_the_released_head(
     x, edge_index, batch = forward_graph()
     view = fill(AnchorView(3, 2, 4, k))
     monkeypatch.setattr("sega_anchor.nn.anchor_view.tree_levels", lambda *_: tree)
-    trees = {"tree_parent": 0, "tree_level": 0, "tree_graph": 0}
-    data = Data(x=x, edge_index=edge_index, batch=batch, **trees)
+    tree_of = {"parent": 0, "level": 0, "fingerprint": 0}
+    data = Data(x=x, edge_index=edge_index, batch=batch, coding_tree=tree_of)
     expected = torch.tensor(values["with_projection_head"]["out"]).double()
     torch.testing.assert_close(view(data), expected, atol=1e-5, rtol=0)
 
@@ -88,11 +88,11 @@ def test_missing_trees_are_built_with_one_hint() -> None:
     view = AnchorView(3, height=3).eval()
     expected = view(data)
     bare = data.clone()
-    del bare["tree_parent"], bare["tree_level"]
+    del bare["coding_tree"]
     with pytest.warns(UserWarning, match=r"give anchor.transform to the data set"):
         assert torch.equal(view(bare), expected)
     assert torch.equal(view(bare), expected)  # and no second hint: warnings are errors
-    assert "tree_level" not in bare
+    assert "coding_tree" not in bare
     single = bare.get_example(1)
     assert torch.allclose(view(single), expected[1:2], atol=1e-6)
 
@@ -112,7 +112,7 @@ class Mine(torch.nn.Module):
 @pytest.mark.parametrize("how", ["call", "embed", "loss", "module"])
 def test_the_hint_points_at_the_users_line(how: str, hooked: bool) -> None:
     data = batch_of(4)
-    del data["tree_parent"], data["tree_level"]
+    del data["coding_tree"]
     mine = Mine()
     if hooked:  # torch then calls through more functions of its own
         mine.view.register_forward_hook(lambda *_: None)

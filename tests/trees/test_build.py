@@ -264,3 +264,19 @@ EDGE = torch.tensor([[0, 1], [1, 2]])
 def test_bad_input_is_refused(arguments: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         build_coding_tree(**{"edge_index": EDGE, **arguments})
+
+
+@pytest.mark.parametrize("method", ["refined", "authors", "paper"])
+def test_repeated_edges_add_up_alike_in_any_order(method: str) -> None:
+    random = torch.Generator().manual_seed(0)
+    for _ in range(50):
+        once = torch.randint(9, (2, 18), generator=random)
+        edges = once.repeat(1, 4)
+        weight = torch.randint(1, 4, (72,), generator=random).double() / 10
+        tree = build_coding_tree(edges, 9, weight, method=method)
+        bits = structural_entropy(tree, edges, weight)
+        for _ in range(8):
+            order = torch.randperm(72, generator=random)
+            again = build_coding_tree(edges[:, order], 9, weight[order], method=method)
+            assert torch.equal(again.parent, tree.parent)
+            assert structural_entropy(tree, edges[:, order], weight[order]) == bits

@@ -189,7 +189,9 @@ def test_bad_options_are_refused(options, message: str) -> None:
 
 
 def content(data: Data) -> dict[str, list]:
-    return {key: torch.as_tensor(value).tolist() for key, value in data.items()}
+    found = data.to_dict()
+    found |= found.pop("coding_tree", {})
+    return {key: torch.as_tensor(value).tolist() for key, value in found.items()}
 
 
 @pytest.mark.parametrize(
@@ -232,7 +234,7 @@ def test_a_transform_of_your_own_keeps_its_trees() -> None:
             return sa.CodingTree(torch.tensor(chain), level)
 
     (one,) = Flat().map(random_graphs([9]))
-    assert torch.bincount(one.tree_level).tolist() == [9, 9, 9, 1]
+    assert torch.bincount(one.coding_tree["level"]).tolist() == [9, 9, 9, 1]
 
 
 def archive(folder: Path, graphs: list[Data]) -> None:

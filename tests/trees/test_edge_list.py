@@ -141,6 +141,12 @@ def test_lines_below_a_header_keep_their_numbers(file: Path) -> None:
         (b"1 2 nan\n", "line 1: the weight must be finite .*, got nan"),
         (b"1 2 1\na b inf\n", "line 2: the weight must be finite .*, got inf"),
         (b"1 2 heavy\n", "line 1: the weight 'heavy' is not a number"),
+        (b"1,2\n1,,2\n", "line 2: a field is empty"),
+        (b"a,b,1\r\n\r\nb,c,\r\n", "line 3: a field is empty"),
+        (b"# x,,\n1,2\n ,1,2\n", "line 3: a field is empty"),
+        (b"source,target\n1, ,2\n", "line 2: a field is empty"),
+        (b",", "line 1: a field is empty"),
+        (b"1 2 \x1b[2J\n", r"the weight '\\x1b\[2J' is not a number"),
         (b"", "graph.txt holds no edges"),
         (b"# 1 2\n% 1 2\n\n", "graph.txt holds no edges"),
         (b"\x89PNG\r\n\x1a\n\x00 1", "graph.txt is not text in UTF-8"),
@@ -161,3 +167,19 @@ def test_a_folder_and_a_missing_file_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing"):
         with pytest.raises(ValueError, match=f"cannot read the edge list '{path}'"):
             read_edge_list(path)
+
+
+def test_commas_in_comments_leave_no_field_empty(file: Path) -> None:
+    assert read(file, "# a,,b\n1,2 # ,,\n2, 3\n3 ,4 #,\n")[2] == ["1", "2", "3", "4"]
+
+
+def test_the_name_of_a_file_is_shown_without_control_characters(tmp_path: Path) -> None:
+    path = tmp_path / "a\x1b[2Jb.txt"
+    path.write_text("1\n")
+    with pytest.raises(ValueError, match="line 1") as caught:
+        read_edge_list(path)
+    with pytest.raises(ValueError, match="cannot read") as missing:
+        read_edge_list(tmp_path / "\x1b[2J")
+    for error in (caught, missing):
+        assert "\x1b" not in str(error.value)
+        assert r"\x1b[2J" in str(error.value)

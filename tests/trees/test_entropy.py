@@ -1,3 +1,5 @@
+import tracemalloc
+
 import pytest
 import torch
 
@@ -66,3 +68,18 @@ def test_networkx_form_has_the_same_edges() -> None:
         (above, node) for node, above in enumerate(tree.parent[:-1].tolist())
     )
     assert graph.nodes[0]["level"] == 0
+
+
+@pytest.mark.parametrize("form", ["definition", "edges"])
+def test_a_tall_tree_takes_no_more_memory(form: str) -> None:
+    n = 200
+    path = torch.stack([torch.arange(n - 1), torch.arange(1, n)])
+    bits, peaks = [], []
+    for height in (32, 1000):
+        tree = build_coding_tree(path, height=height)
+        tracemalloc.start()
+        bits.append(structural_entropy(tree, path, form=form))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert bits[1] == pytest.approx(bits[0])
+    assert peaks[1] < peaks[0] + 8 * 8 * n * 1000  # of which 1000 levels have n each

@@ -153,8 +153,8 @@ def test_every_way_to_attach_trees_notes_the_graph(
         transform(Batch.from_data_list(graphs)),
         PackedGraphs.of(mapped).compact().batch([0, 1, 2]),
     ):
-        assert data.tree_graph.dtype == torch.long
-        assert data.tree_graph.tolist() == expected
+        assert data.coding_tree["fingerprint"].dtype == torch.long
+        assert data.coding_tree["fingerprint"].tolist() == expected
         tree_levels(data, 2)
 
 
@@ -165,7 +165,7 @@ def test_the_transform_again_takes_the_new_graph() -> None:
 
 def without_fingerprint() -> Data:
     data = AddCodingTree(2)(once())
-    del data["tree_graph"]
+    del data.coding_tree["fingerprint"]
     return data
 
 
@@ -179,14 +179,14 @@ def test_trees_of_unknown_graphs_are_taken_with_one_warning() -> None:
 
 
 def test_a_strict_view_refuses_trees_of_unknown_graphs() -> None:
-    with pytest.raises(ValueError, match=r"tree_graph.*or pass strict=False"):
+    with pytest.raises(ValueError, match=r"no fingerprint in .*or pass strict=False"):
         AnchorView(3, height=2, strict=True)(without_fingerprint())
 
 
 def test_fingerprints_that_do_not_fit_the_batch_are_refused() -> None:
     data = AddCodingTree(2)(once())
-    data.tree_graph = data.tree_graph.repeat(2)
-    with pytest.raises(ValueError, match=r"tree_graph has shape \(2,\)"):
+    data.coding_tree["fingerprint"] = data.coding_tree["fingerprint"].repeat(2)
+    with pytest.raises(ValueError, match=r"fingerprint of .* has shape \(2,\)"):
         tree_levels(data, 2)
 
 

@@ -5,9 +5,20 @@ from typing import get_args
 
 import pytest
 import torch
+from torch_geometric.data import Data
 
-from sega_anchor import CodingTree, build_coding_tree, structural_entropy
+from sega_anchor import (
+    AddCodingTree,
+    AddRandomTree,
+    AnchorView,
+    CodingTree,
+    TreeEncoder,
+    build_coding_tree,
+    build_coding_trees,
+    structural_entropy,
+)
 from sega_anchor.trees.build import TreeMethod
+from sega_anchor.trees.levels import tree_levels
 from tests.helpers.slow_trees import invariants, of_weights
 
 METHODS = get_args(TreeMethod)
@@ -68,3 +79,33 @@ def test_a_long_path_takes_seconds(limited, method: str, height: int) -> None:
     lower = build_coding_tree(path, n, height=32, method=method)
     expected = torch.bincount(lower.level).tolist()
     assert torch.bincount(tree.level).tolist() == [n] * (height - 32) + expected
+
+
+@pytest.mark.parametrize("height", [1001, 10**9, 2**63, 10**30])
+def test_a_height_beyond_all_use_is_refused(height: int) -> None:
+    data = Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2)
+    treed = AddCodingTree(2)(data)
+    for way in (
+        lambda: build_coding_tree(data.edge_index, height=height),
+        lambda: build_coding_trees([data], height),
+        lambda: AddCodingTree(height),
+        lambda: AddRandomTree(height),
+        lambda: AnchorView(1, height=height),
+        lambda: TreeEncoder(1, 1, 1, height),
+        lambda: tree_levels(treed, height),
+    ):
+        with pytest.raises(ValueError, match=f"height must be at most 1000.*{height}"):
+            way()
+
+
+def test_more_tree_nodes_than_memory_holds_are_refused() -> None:
+    data = Data(edge_index=torch.tensor([[0], [1]]), num_nodes=10**8)
+    message = r"height 1000 over 100000000 vertices may have 100000000000 nodes.* 10$"
+    for way in (
+        lambda: build_coding_tree(data.edge_index, 10**8, height=1000),
+        lambda: build_coding_trees([data], 1000),
+        lambda: AddCodingTree(1000)(data),
+        lambda: AddRandomTree(1000)(data),
+    ):
+        with pytest.raises(ValueError, match=message):
+            way()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from sega_anchor import AddCodingTree
+from sega_anchor import AddCodingTree, AddRandomTree, AnchorView
 from sega_anchor.trees.levels import (
     TreeLevels,
     _slice_anywhere,
@@ -32,9 +32,13 @@ def forests(draw: st.DrawFn) -> tuple[Batch, int]:
     return Batch.from_data_list([AddCodingTree(height)(g) for g in listed]), height
 
 
+def stored(data: Data) -> tuple[Tensor, Tensor]:
+    return data.coding_tree["level"], data.coding_tree["parent"]
+
+
 def slow(data: Data, height: int) -> TreeLevels:
     """Slice by following every node's parents, one by one."""
-    level, offset = data.tree_level.tolist(), data.tree_parent.tolist()
+    level, offset = (part.tolist() for part in stored(data))
     at: list[list[int]] = [[] for _ in range(height + 1)]
     for i, where in enumerate(level):
         at[where].append(i)
@@ -59,7 +63,7 @@ def test_compiled_slices_are_those_of_torch(given: tuple[Batch, int]) -> None:
     data, height = given
     expected = slow(data, height)
     for slicing in (_slice_on_cpu, _slice_anywhere):
-        levels = slicing(data.tree_level, data.tree_parent, height)
+        levels = slicing(*stored(data), height)
         assert same(levels, expected)
         assert levels.height == height
         assert all(of.dtype == torch.long for of in levels.parents + levels.graphs)
@@ -72,11 +76,11 @@ def test_narrow_and_strided_trees_are_sliced_too(
 ) -> None:
     data, height = given
     expected = tree_levels(data, height)
-    table = torch.stack([data.tree_level, data.tree_parent], 1)
-    data.tree_level, data.tree_parent = table.unbind(1)
-    assert same(tree_levels(data, height), expected)
-    data.tree_level, data.tree_parent = table.to(kind).unbind(1)
-    assert same(tree_levels(data, height), expected)
+    table = torch.stack(stored(data), 1)
+    for numbers in (table, table.to(kind)):
+        level, parent = numbers.unbind(1)
+        data.coding_tree |= {"level": level, "parent": parent}
+        assert same(tree_levels(data, height), expected)
     assert same(_slice_anywhere(*table.unbind(1), height), expected)
 
 
@@ -139,7 +143,7 @@ def test_a_parent_that_is_none_is_refused(
 ) -> None:
     level, offset = pair()
     offset[node] = parent - node
-    with pytest.raises(ValueError, match="tree_parent does not describe trees"):
+    with pytest.raises(ValueError, match="parents of coding_tree do not describe"):
         slicing(level, offset, 2)
 
 
@@ -147,7 +151,7 @@ def test_a_parent_that_is_none_is_refused(
 @pytest.mark.parametrize("last", [6, 9])
 def test_a_last_node_that_is_no_root_is_refused(slicing: Slicing, last: int) -> None:
     level, offset = (part[:last].contiguous() for part in pair())
-    with pytest.raises(ValueError, match="does not describe trees"):
+    with pytest.raises(ValueError, match="do not describe trees"):
         slicing(level if last == 9 else level.roll(1), offset, 2)
 
 
@@ -156,7 +160,7 @@ def test_both_refuse_the_same_trees(
     given: tuple[Batch, int], data: st.DataObject
 ) -> None:
     batch, height = given
-    level, offset = batch.tree_level.clone(), batch.tree_parent.clone()
+    level, offset = (part.clone() for part in stored(batch))
     n = len(level)
     for _ in range(data.draw(st.integers(1, 2))):
         node = data.draw(st.integers(0, n - 1))
@@ -175,3 +179,20 @@ def test_both_refuse_the_same_trees(
         assert one == two
     else:
         assert same(one, two)
+
+
+@pytest.mark.parametrize("has_ptr", [True, False])
+def test_graphs_whose_nodes_are_mixed_are_refused(has_ptr: bool) -> None:
+    data = Batch.from_data_list([AddCodingTree(2)(g) for g in random_graphs([3, 3])])
+    data.batch = torch.tensor([0, 1, 0, 1, 0, 1])
+    if not has_ptr:
+        del data["ptr"]
+    message = r"node 1 is of graph 1 and node 2 of graph 0: sort the nodes by graph"
+    with pytest.raises(ValueError, match=message):
+        tree_levels(data, 2)
+    with pytest.raises(ValueError, match=message):
+        AnchorView(1, height=2)(data)
+    del data["coding_tree"]
+    for transform in (AddCodingTree(2), AddRandomTree(2)):
+        with pytest.raises(ValueError, match=message):
+            transform(data)

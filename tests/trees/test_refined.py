@@ -1,6 +1,7 @@
 """The facts that ``method="refined"`` is built on, and what it promises."""
 
 import math
+import random
 import threading
 
 import numpy as np
@@ -235,3 +236,24 @@ def test_many_graphs_are_built_as_one_by_one() -> None:
         own = slice(tree_ptr[i], tree_ptr[i + 1])
         assert parent[own].tolist() == tree.parent.tolist()
         assert level[own].tolist() == tree.level.tolist()
+
+
+@st.composite
+def sparse_graphs(draw: st.DrawFn) -> tuple[int, Weights, int]:
+    """A graph like a molecule, and a height it is small for."""
+    height = draw(st.integers(3, 5))
+    n = draw(st.integers(9, min(40, 4 ** (height - 1))))
+    chance = random.Random(draw(st.integers(0, 2**32)))
+    weights = {(chance.randrange(max(0, v - 4), v), v): 1.0 for v in range(1, n)}
+    for _ in range(draw(st.integers(0, n // 2))):
+        u, v = sorted(chance.sample(range(n), 2))
+        weights[u, v] = 1.0
+    return n, weights, height
+
+
+@given(sparse_graphs())
+def test_small_graphs_are_never_above_the_paper(
+    given: tuple[int, Weights, int],
+) -> None:
+    n, weights, height = given
+    assert bits(n, weights, height) <= bits(n, weights, height, "paper") + 1e-9

@@ -5,6 +5,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import Tensor
 from torch_geometric.data import Batch, Data, InMemoryDataset
 from torch_geometric.loader import DataLoader
 
@@ -14,8 +15,13 @@ from tests.helpers.graphs import random_graphs
 
 
 def same(a: Data, b: Data) -> bool:
-    keys = sorted(a.keys())
-    return keys == sorted(b.keys()) and all(torch.equal(a[k], b[k]) for k in keys)
+    one, two = flat(a), flat(b)
+    return one.keys() == two.keys() and all(torch.equal(one[k], two[k]) for k in one)
+
+
+def flat(data: Data) -> dict[str, Tensor]:
+    found = data.to_dict()
+    return found | found.pop("coding_tree")
 
 
 @given(st.lists(st.integers(1, 20), min_size=1, max_size=6), st.integers(2, 5))
@@ -81,8 +87,7 @@ def test_a_batch_gets_the_trees_of_its_graphs(transform) -> None:
     data = random_graphs([5, 1, 8])
     whole = transform(Batch.from_data_list(data))
     each = Batch.from_data_list([transform(graph) for graph in data])
-    assert torch.equal(whole.tree_parent, each.tree_parent)
-    assert torch.equal(whole.tree_level, each.tree_level)
+    assert same(whole, each)
 
 
 def test_weights_are_read_from_the_named_attribute() -> None:
@@ -91,8 +96,8 @@ def test_weights_are_read_from_the_named_attribute() -> None:
     data.w = torch.tensor([9.0, 1.0, 9.0, 1.0])
     groups = []
     for _ in range(2):
-        tree = AddCodingTree(2, "paper", weight="w")(data)
-        groups.append((torch.arange(9)[: len(tree.tree_parent)] + tree.tree_parent)[:4])
+        offset = AddCodingTree(2, "paper", weight="w")(data).coding_tree["parent"]
+        groups.append((torch.arange(len(offset)) + offset)[:4])
         data.w = data.w.flip(0)
     assert groups[0][0] == groups[0][1] != groups[0][2]
     assert groups[1][1] == groups[1][2] != groups[1][3]
@@ -114,12 +119,13 @@ def test_a_damaged_tree_is_refused() -> None:
     graph = AddCodingTree(3)(random_graphs([6])[0])
     view = AnchorView(1, height=3)
     shorter = copy.copy(graph)
-    shorter.tree_level = graph.tree_level[:-1]
+    tree = graph.coding_tree
+    shorter.coding_tree = {**tree, "level": tree["level"][:-1]}
     with pytest.raises(ValueError, match="differ in shape"):
         view(shorter)
     wrong = copy.copy(graph)
-    wrong.tree_parent = graph.tree_parent + 1
-    with pytest.raises(ValueError, match="does not describe trees"):
+    wrong.coding_tree = {**tree, "parent": tree["parent"] + 1}
+    with pytest.raises(ValueError, match="do not describe trees"):
         view(wrong)
     with pytest.raises(ValueError, match=r"height 3, but height 4 was asked for"):
         AnchorView(1, height=4)(graph)
@@ -129,10 +135,10 @@ def test_random_trees_are_balanced_and_seeded() -> None:
     data = random_graphs([10, 17])
     for graph in data:
         out = AddRandomTree(height=2, seed=1)(graph)
-        place = torch.arange(out.tree_parent.numel())
-        parent = place + out.tree_parent
+        offset, level = out.coding_tree["parent"], out.coding_tree["level"]
+        parent = torch.arange(offset.numel()) + offset
         parent[-1] = -1
-        tree = CodingTree(parent, out.tree_level)
+        tree = CodingTree(parent, level)
         sizes = torch.bincount(tree.ancestors()[1])[graph.num_nodes :]
         assert sizes.max() - sizes.min() <= 1
         assert sizes.numel() == 2

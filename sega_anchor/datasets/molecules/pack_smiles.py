@@ -22,7 +22,7 @@ from ...loader.on_disk import PackedWriter, is_finished, open_packed
 from ...loader.packed_graphs import Column, PackedGraphs
 from ...trees.build import BUILDER_VERSION, TreeMethod, build_arrays, check_build
 from ...trees.fingerprint import fingerprint
-from ...trees.levels import parent_offsets
+from ...trees.levels import TREE, parent_offsets
 from ...utils.checks import check_at_least
 from ...utils.files import check_writable, file_digest
 from ...utils.locks import one_at_a_time
@@ -33,7 +33,7 @@ from .smiles import MoleculeArrays, iterate_smiles, parse_smiles
 #: Rows that a process reads at a time, the most that a kill can lose.
 CHUNK = 10_000
 _AHEAD = 3  # chunks queued for each process; bounds the memory
-_HIGHEST = 255  # tree_level is stored as uint8
+_HIGHEST = 255  # levels are stored as uint8
 _SKIPPED = "skipped.csv"
 
 Skipped = list[tuple[int, str]]
@@ -190,9 +190,9 @@ def _pack(found: list[MoleculeArrays], height: int, method: TreeMethod) -> Packe
         "x": np.concatenate([arrays.x for arrays in found]),
         "edge_index": np.ascontiguousarray(edge_index.T),
         "edge_attr": np.concatenate([arrays.edge_attr for arrays in found]),
-        "tree_level": level.astype(np.uint8),
-        "tree_parent": parent_offsets(parent, tree_ptr).astype(np.int32),
-        "tree_graph": graph.numpy(),
+        f"{TREE}__level": level.astype(np.uint8),
+        f"{TREE}__parent": parent_offsets(parent, tree_ptr).astype(np.int32),
+        f"{TREE}__fingerprint": graph.numpy(),
     }
     return PackedGraphs(
         {name: torch.from_numpy(values) for name, values in fields.items()},

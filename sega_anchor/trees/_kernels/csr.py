@@ -6,7 +6,7 @@ import numpy as np
 
 from ..._kernels.jit import entry, kernel
 from ..._kernels.types import Floats, Ints
-from .arrays import filled
+from .arrays import filled, order_by, sum_of
 from .types import CSR, Whole
 
 # What the builders subtract must not drown in rounding, or volumes become negative.
@@ -84,18 +84,32 @@ def _merged(graph: CSR) -> CSR:
     indices, weight = graph.indices, graph.weight
     end = 0
     for u in range(n):
-        begin = end
-        for e in range(graph.indptr[u], graph.indptr[u + 1]):
-            if end > begin and indices[end - 1] == indices[e]:
-                if weight.size:
-                    weight[end - 1] += weight[e]
-                continue
+        e = graph.indptr[u]
+        while e < graph.indptr[u + 1]:  # e goes up
+            last = e + 1
+            while last < graph.indptr[u + 1] and indices[last] == indices[e]:
+                last += 1
             indices[end] = indices[e]
             if weight.size:
-                weight[end] = weight[e]
+                weight[end] = _total(weight[e:last])
             end += 1
+            e = last
         indptr[u + 1] = end
     return CSR(indptr, indices[:end], weight[: end if weight.size else 0])
+
+
+@kernel
+def _total(weight: Floats) -> float:
+    """Add up, the smallest first: the same sum in whatever order they were given."""
+    n = weight.size
+    if n < 3:
+        return sum_of(weight)
+    lists = np.empty((2, n), np.int64)
+    row = order_by(weight, lists)
+    total = 0.0
+    for i in range(n):
+        total += weight[lists[row, i]]
+    return total
 
 
 @kernel

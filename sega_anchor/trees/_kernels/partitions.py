@@ -4,7 +4,7 @@ import numpy as np
 
 from ..._kernels.jit import kernel
 from ..._kernels.types import Floats, Ints
-from .arrays import sum_of
+from .arrays import filled, sum_of
 from .types import CSR, Levels
 
 
@@ -73,6 +73,21 @@ def fill_levels(graph: CSR, degree: Floats, labels: Ints, tree: Levels) -> float
             else:
                 cost += w * log_total
     return cost
+
+
+@kernel
+def number_groups(labels: Ints) -> None:
+    """Number the groups of each partition 0, 1, ..., whose labels are below 2n."""
+    n = labels.shape[1]
+    for i in range(labels.shape[0]):
+        number = filled(2 * n, -1)
+        groups = 0
+        for v in range(n):
+            a = labels[i, v]
+            if number[a] < 0:
+                number[a] = groups
+                groups += 1
+            labels[i, v] = number[a]
 
 
 @kernel

@@ -10,7 +10,15 @@ from .authors import authors
 from .csr import quotient
 from .exact import TINY, exact
 from .move import move
-from .partitions import compress, fill_levels, lower, new_levels, read_labels
+from .paper import paper
+from .partitions import (
+    compress,
+    fill_levels,
+    lower,
+    new_levels,
+    number_groups,
+    read_labels,
+)
 from .rules import MERGE
 from .squeeze import squeeze
 from .types import CSR, Dendrogram, Levels, new_dendrogram
@@ -20,7 +28,8 @@ DEEP = 32  # levels; higher trees are of that height, with chains below
 LARGE = 100_000  # edges; in graphs of more a turn has to gain LEAST of the cost
 LEAST = 1e-3
 SMALL = 512  # edges; in graphs of no more the authors' tree is a second start,
-FEW = 100  # vertices; and of no more if it costs less
+FEW = 100  # vertices; and of no more if it costs less. The paper's is a third start
+# in graphs of no more, and no more than 4 ** (height - 1), if it costs less
 
 
 @phase
@@ -54,20 +63,33 @@ def start(
     """Search among trees of the lower height; keep what costs less than ``best``.
 
     From single vertices, and in small graphs from the authors' tree if that is better;
-    at height 2, where few edges make it cheap, in any case.
+    at height 2, where few edges make it cheap, in any case. Last from the paper's tree,
+    if it is better: with few vertices for the height pairs are what counts, and it is
+    made of pairs.
     """
     n = degree.size
     now = lower(tree, labels.shape[0] - row + 1)
     found = np.empty((labels.shape[0] - row, n), np.int64)
     small = graph.indices.size <= 2 * SMALL
-    for source in range(2 if small or n <= FEW else 1):
+    few = n <= FEW and n <= 1 << (2 * labels.shape[0])
+    for source in range(3):
         if source == 0:
             put_alone(found)
-        else:
+        elif source == 1:
+            if not small and n > FEW:
+                continue
             authors(graph, degree, found)
             wanted = small and found.shape[0] == 1
             if not wanted and fill_levels(graph, degree, found, now) >= best:
-                break
+                continue
+        else:
+            if row > 0 or not few:
+                continue
+            paper(graph, degree, found)
+            number_groups(found)
+            least = best - 1e-10 * abs(best)  # no other tree for rounding alone
+            if fill_levels(graph, degree, found, now) >= least:
+                continue
         cost = improve(graph, degree, found, now, source == 0)
         if cost < best:
             best = cost
