@@ -86,7 +86,7 @@ class Record:
             content = json.loads(path.read_text(encoding="utf-8"))
             seeds = {key: dict(entry) for key, entry in content["seeds"].items()}
             # Records of before 0.2 have no checksum.
-            if content.get("checksum", _checksum(seeds)) != _checksum(seeds):
+            if content.get("checksum", checksum(seeds)) != checksum(seeds):
                 raise ValueError("its numbers are not those that were written")
             fill(self._seeds, seeds)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -120,7 +120,7 @@ class Record:
                 "config": self.config,
                 "versions": self.versions,
                 "seeds": self._seeds,
-                "checksum": _checksum(self._seeds),
+                "checksum": checksum(self._seeds),
             }
             text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
             write_atomically(self.path, text.encode())
@@ -165,6 +165,7 @@ class Record:
             return {}
 
 
-def _checksum(seeds: dict[str, Json]) -> str:
-    text = json.dumps(seeds, sort_keys=True)
+def checksum(content: Json) -> str:
+    """Return the SHA-256 of what a JSON file holds, however it is laid out."""
+    text = json.dumps(content, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -386,3 +386,13 @@ def test_a_damaged_checkpoint_is_made_again(smiles_file: Path, tmp_path: Path) -
         with pytest.warns(UserWarning, match=f"{path.name} is damaged: training again"):
             transfer.pretrain(smiles_file, tmp_path / "w", **PRETRAIN)
         assert path.read_bytes() == whole
+
+
+def test_a_damaged_log_is_refused(smiles_file: Path, tmp_path: Path) -> None:
+    transfer.pretrain(smiles_file, tmp_path / "w", **PRETRAIN)
+    log = tmp_path / "w" / "pretraining.json"
+    log.write_text(log.read_text().replace('"loss": ', '"loss": 1'))
+    with pytest.raises(
+        ValueError, match=r"pretraining\.json is damaged .* delete this"
+    ):
+        transfer.pretrain(smiles_file, tmp_path / "w", **PRETRAIN)

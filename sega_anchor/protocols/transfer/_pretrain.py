@@ -19,6 +19,7 @@ from ...distributed import (
 )
 from ...loader import PackedGraphs
 from ...profile import phase
+from ...report.record import checksum
 from ...training import (
     Contrast,
     OnEpoch,
@@ -181,10 +182,16 @@ def _refuse_other(log: Path, about: dict[str, Any]) -> None:
     if not log.exists():
         return
     try:
-        found = json.loads(log.read_text(encoding="utf-8"))["about"]
+        content = json.loads(log.read_text(encoding="utf-8"))
+        known = content.pop("checksum", None)
+        if known not in (None, checksum(content)):
+            raise ValueError("its words are not those that were written")
+        found = content["about"]
         other = {k for k in about if k in found and found[k] != about[k]}
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{log} is damaged ({error}): give another folder") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{log} is damaged ({error}): give another folder, or delete this one"
+        ) from error
     if other:
         name = min(other)
         raise ValueError(
@@ -196,4 +203,5 @@ def _refuse_other(log: Path, about: dict[str, Any]) -> None:
 def write_log(log: Path, about: dict[str, Any], history: list[Epoch]) -> None:
     """Write what was done and what it measured."""
     content = {"about": about, "history": history}
+    content["checksum"] = checksum(content)
     write_atomically(log, (json.dumps(content, indent=1) + "\n").encode())
