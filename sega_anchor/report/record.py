@@ -84,10 +84,10 @@ class Record:
             return
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
+            known = content.pop("checksum", None)  # records of before 0.2 have none
+            if known not in (None, checksum(content)):
+                raise ValueError("it does not hold what was written")
             seeds = {key: dict(entry) for key, entry in content["seeds"].items()}
-            # Records of before 0.2 have no checksum.
-            if content.get("checksum", checksum(seeds)) != checksum(seeds):
-                raise ValueError("its numbers are not those that were written")
             fill(self._seeds, seeds)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             aside = path.with_suffix(".unreadable")
@@ -116,12 +116,12 @@ class Record:
             return
         with one_at_a_time(self.path):
             self._read(self.path)
-            content = {
+            content: Json = {
                 "config": self.config,
                 "versions": self.versions,
                 "seeds": self._seeds,
-                "checksum": checksum(self._seeds),
             }
+            content["checksum"] = checksum(content)
             text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
             write_atomically(self.path, text.encode())
 

@@ -88,6 +88,7 @@ def measured(folder: Path) -> dict[str, Any]:
     return {seed: found.get("evaluations", {}) for seed, found in seeds.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 2, 10, 30])
 def test_a_disk_that_fills_costs_nothing_that_was_finished(
     after: int, tmp_path: Path, capsys, quick_scores, full_disk

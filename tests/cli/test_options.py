@@ -113,6 +113,7 @@ def test_a_count_and_a_list_of_seeds_share_a_record(
     assert second["by_test"]["values"] == both["by_test"]["values"][1:]
 
 
+@pytest.mark.slow
 def test_compare_prints_json(tmp_path: Path, capsys, quick_scores) -> None:
     words = "compare synthetic --methods graphcl --epochs 1 --evaluate-at 1 --json"
     found = one_run([*words.split(), "--seeds", "2", "--results", "null"], capsys)
@@ -124,6 +125,7 @@ def test_compare_prints_json(tmp_path: Path, capsys, quick_scores) -> None:
     assert len(pair["gain"]["values"]) == 2
 
 
+@pytest.mark.slow
 def test_compare_runs_all_six_by_default(tmp_path: Path, capsys, quick_scores) -> None:
     words = "compare synthetic --epochs 1 --evaluate-at 1 --json --seeds 1"
     found = one_run([*words.split(), "--results", "null"], capsys)

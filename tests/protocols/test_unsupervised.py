@@ -204,7 +204,9 @@ def test_an_unreadable_record_is_set_aside(dataset, tmp_path) -> None:
     result = run(dataset, results=tmp_path)
     assert result.record is not None
     text = result.record.read_text()
-    for damaged in (text[:100], text.replace('"epoch": 1', '"epoch": 7'), "[]"):
+    other = text.replace('"lr": 0.01', '"lr": 0.02')
+    other_epoch = text.replace('"epoch": 1', '"epoch": 7')
+    for damaged in (text[:100], other, other_epoch, "[]"):
         result.record.write_text(damaged)
         with pytest.warns(UserWarning, match=r"damaged .* it is now .*\.unreadable"):
             again = run(dataset, results=tmp_path)

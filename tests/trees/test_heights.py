@@ -70,6 +70,7 @@ def test_more_than_32_levels_only_lengthen_the_tree(method: str, graph: Graph) -
         assert shapes(tree) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("height", [33, 64, 1000])
 def test_a_long_path_takes_seconds(limited, method: str, height: int) -> None:

@@ -21,6 +21,7 @@ def run(code: str, root: Path, cache: Path) -> str:
     return run_python(code, root, NUMBA_CACHE_DIR=cache).stdout.strip()
 
 
+@pytest.mark.slow
 def test_an_edit_of_what_a_kernel_calls_is_noticed(tmp_path: Path) -> None:
     copy = copy_package(tmp_path)
     cache = tmp_path / "cache"

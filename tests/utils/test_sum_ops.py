@@ -116,6 +116,7 @@ def test_operators_keep_the_rules_of_torch() -> None:
         assert set(opcheck(operator.default, inputs).values()) == {"SUCCESS"}
 
 
+@pytest.mark.slow
 def test_the_tree_encoder_compiles_whole() -> None:
     dataset = SyntheticCommunities(num_graphs=6)
     batch = Batch.from_data_list(AddCodingTree(3).map(list(dataset)))
