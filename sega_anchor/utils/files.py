@@ -5,9 +5,11 @@ import os
 import platform
 import re
 import secrets
+import shutil
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 #: Of a file that is being written: the machine, the process and a random part.
@@ -26,9 +28,7 @@ def write_atomically(path: Path, content: bytes, sync: bool = True) -> None:
     Raises:
         OSError: naming the file, if it cannot be written.
     """
-    # Cut, since a file system limits the length of a name.
-    ending = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
-    temporary = path.with_name(f".{path.name[:100]}.{ending}")
+    temporary = path.with_name(_temporary_name(path.name))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as file:
@@ -42,6 +42,23 @@ def write_atomically(path: Path, content: bytes, sync: bool = True) -> None:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def temporary_folder(parent: Path, name: str) -> Iterator[Path]:
+    """Make a folder that goes at the end of the block, or after a kill with the next run.
+
+    Args:
+        parent: where; made if it does not exist.
+        name: part of its name.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = parent / _temporary_name(name)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_writable(
@@ -114,6 +131,11 @@ def _seal_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.sha256")
 
 
+def _temporary_name(name: str) -> str:
+    # Cut, since a file system limits the length of a name.
+    return f".{name[:100]}.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+
+
 def _host() -> str:
     """Return what tells apart machines, and containers that count their processes."""
     place = platform.node()
@@ -123,7 +145,7 @@ def _host() -> str:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Delete half-written files whose process is gone."""
+    """Delete half-written files and folders whose process is gone."""
     for path in folder.glob(".*.tmp"):
         found = _TEMPORARY.fullmatch(path.name)
         if not found:
@@ -132,7 +154,7 @@ def _remove_abandoned(folder: Path) -> None:
             here = found["host"] == _host() and os.name == "posix"
             old = time.time() - path.stat().st_mtime > _OLD
             if old or (here and not _is_alive(int(found["pid"]))):
-                path.unlink()
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _is_alive(pid: int) -> bool:

@@ -1,6 +1,5 @@
 """load_molecules: sets of MoleculeNet and other tables of SMILES and 0/1 labels."""
 
-import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from ...utils.files import check_writable
+from ...utils.files import check_writable, temporary_folder
 from ...utils.progress import progress_bar
 from .._files import DATA_REMEDY, AnyPath, archive_folder, data_root, download
 from .smiles import as_data, find_smiles_column, molecule_arrays, read_table
@@ -162,7 +161,7 @@ def _find(
                 return path
     check_writable(home, "the data folder", DATA_REMEDY)
     home.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=home) as temporary:
+    with temporary_folder(home, "download") as temporary:
         part = Path(temporary, source.file)
         download(name, source.url, part, _ARCHIVES)
         return part.replace(home / source.file)

@@ -2,12 +2,12 @@
 
 import lzma
 import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
+from ...utils.files import temporary_folder
 from .._files import byte_bar
 
 REQUIRED = ("A", "graph_indicator", "graph_labels")
@@ -74,9 +74,8 @@ def extract_archive(
             f"the folder {str(folder)!r} holds files but not the complete set "
             f"{name!r}; remove it and load again"
         )
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".raw-", dir=folder.parent) as temporary:
-        fresh = Path(temporary, "raw")
+    with temporary_folder(folder.parent, "raw") as temporary:
+        fresh = temporary / "raw"
         try:
             with zipfile.ZipFile(archive) as file:
                 _extract(file, _members(file, name, archive), name, fresh)

@@ -11,6 +11,7 @@ from torch_geometric.data import InMemoryDataset
 from torch_geometric.datasets import TUDataset
 
 from sega_anchor.datasets import SyntheticCommunities, load
+from sega_anchor.datasets.tu import _archive
 from tests.helpers.paths import real_data
 
 # Two triangles, an edgeless graph, and a self-loop and a repeated edge to be dropped.
@@ -185,6 +186,20 @@ def test_a_full_disk_leaves_no_cache(
     assert not list(tmp_path.rglob("data.pt"))
     monkeypatch.undo()
     assert len(load("TOY", root=tmp_path / "data")) == 3
+
+
+def test_what_a_kill_has_unpacked_goes_with_the_next_run(tmp_path: Path) -> None:
+    folder, home = pack(tmp_path / "zips"), tmp_path / "data" / "TOY"
+    child = os.fork()
+    if not child:
+        _archive.extract_archive(
+            folder / "TOY.zip", "TOY", home / "raw", check=lambda raw: os._exit(9)
+        )
+    os.waitpid(child, 0)
+    (left,) = home.iterdir()
+    assert list(left.rglob("*.txt"))
+    load("TOY", archives=folder)
+    assert sorted(path.name for path in home.iterdir()) == ["processed", "raw"]
 
 
 def test_a_damaged_cache_is_made_again(tmp_path: Path) -> None:
