@@ -46,7 +46,7 @@ def write_atomically(path: Path, content: bytes, sync: bool = True) -> None:
 
 @contextmanager
 def temporary_folder(parent: Path, name: str) -> Iterator[Path]:
-    """Make a folder that goes at the end of the block, or after a kill with the next run.
+    """Make a folder that goes at the end of the block, after a kill with the next run.
 
     Args:
         parent: where; made if it does not exist.
