@@ -15,9 +15,10 @@ def accuracy_json(accuracy: Accuracy) -> dict[str, Any]:
 
 
 def result_json(result: Result) -> dict[str, Any]:
-    """Return configuration, accuracy by both rules and record of a run."""
+    """Return configuration, the numbers to choose by and to report, and the record."""
     found: dict[str, Any] = {"config": result.config, "seeds": list(result.history)}
     if result.evaluations:
+        found["validation"] = accuracy_json(result.validation)
         found["by_validation"] = accuracy_json(result.by_validation())
         found["by_test"] = accuracy_json(result.by_test())
     return {**found, "record": _path(result)}
@@ -27,6 +28,7 @@ def tuned_json(result: Tuned) -> dict[str, Any]:
     """Return the same of a fine-tuning, and the score after the last epoch."""
     found: dict[str, Any] = {"config": result.config, "seeds": list(result.history)}
     if "validation" in result.curves:
+        found["validation"] = accuracy_json(result.validation)
         found["by_validation"] = accuracy_json(result.by_validation())
     found["by_test"] = accuracy_json(result.by_test())
     found["last"] = accuracy_json(result.last())

@@ -98,6 +98,7 @@ def test_run_prints_json(tmp_path: Path, capsys, quick_scores) -> None:
         values = found[rule]["values"]
         assert found[rule]["mean"] == pytest.approx(sum(values) / 2)
         assert (len(values), found[rule]["candidates"]) == (2, 2)
+    assert found["validation"]["mean"] > 0  # what to choose by
     record = json.loads(Path(found["record"]).read_text())
     assert record["config"] == found["config"]
     assert list(record["seeds"]) == ["3", "5"]
