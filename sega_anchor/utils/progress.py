@@ -15,6 +15,8 @@ from ..distributed import is_main
 LOGGER = logging.getLogger(__name__.partition(".")[0])
 #: Seconds between two lines on the same thing.
 EVERY = 60.0
+#: Seconds that nobody minds waiting without a word.
+BRIEF = 5.0
 
 
 def progress_bar(iterable: Iterable[Any] | None = None, **options: Any) -> Any:
@@ -71,6 +73,8 @@ class Pace:
 class ProgressCounter:
     """A bar that is updated by hand, and lines in the log: once a minute, and the last.
 
+    What is over within some seconds is not worth a line.
+
     Args:
         title: of both.
         total: how many there are, if that is known.
@@ -94,6 +98,7 @@ class ProgressCounter:
         self._bar = progress_bar(desc=title, total=total, initial=done, **options)
         self._title, self._total, self._done, self._last = title, total, done, last
         self._pace = Pace()
+        self._begun = time.monotonic()
 
     def __enter__(self) -> Self:
         """Begin to count."""
@@ -109,7 +114,8 @@ class ProgressCounter:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close the bar."""
         self._bar.close()
-        if self._last and kind is None:
+        took = time.monotonic() - self._begun
+        if self._last and kind is None and took > BRIEF:
             self._say()
 
     def _say(self) -> None:
