@@ -60,6 +60,7 @@ def extract_archive(
             gigabyte and 200 times its size, or ``folder`` holds other files.
 
     Example:
+        >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as temporary:
         ...     archive, folder = Path(temporary, "TOY.zip"), Path(temporary, "raw")
         ...     with zipfile.ZipFile(archive, "w") as file:
