@@ -108,7 +108,8 @@ def _prepare(name: str, home: Path, folder: Path | None) -> None:
         return
     if is_damaged:
         warnings.warn(f"{processed} is damaged and made again", stacklevel=4)
-    check_writable(home, "the data folder", DATA_REMEDY)
+    for place in (home, processed.parent):  # what a kill has left goes from both
+        check_writable(place, "the data folder", DATA_REMEDY)
     # TUDataset's own reader needs far more memory and has no progress bar.
     process = partial(process_raw, name=name, target=processed)
     if is_complete(raw, name):

@@ -198,8 +198,10 @@ def test_what_a_kill_has_unpacked_goes_with_the_next_run(tmp_path: Path) -> None
     os.waitpid(child, 0)
     (left,) = home.iterdir()
     assert list(left.rglob("*.txt"))
+    shutil.copytree(left, home / "processed" / left.name)  # as if amid its files
     load("TOY", archives=folder)
     assert sorted(path.name for path in home.iterdir()) == ["processed", "raw"]
+    assert not list(home.rglob("*.tmp"))
 
 
 def test_a_damaged_cache_is_made_again(tmp_path: Path) -> None:
