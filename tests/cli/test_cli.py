@@ -42,15 +42,16 @@ def test_tree_draws_a_picture(graph: Path, tmp_path: Path, capsys) -> None:
     assert picture.stat().st_size > 10_000
 
 
+def piped(command: str) -> subprocess.CompletedProcess[str]:
+    """Run a pipe of commands, which fails if one of them does."""
+    words = ["bash", "-c", f"set -o pipefail; {command}"]
+    return subprocess.run(words, capture_output=True, text=True, cwd=ROOT)
+
+
 @pytest.mark.slow
 def test_the_module_is_the_command_and_its_reader_may_stop_early(graph: Path) -> None:
     command = f"{sys.executable} -m sega_anchor tree {graph} | head -n 1"
-    done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command}"],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-    )
+    done = piped(command)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("6 vertices, 7 edges")
 
@@ -278,12 +279,7 @@ def test_files_are_written_though_the_reader_stops_early(
     graph.write_text("".join(f"{'x' * 3000}{i} {i + 1}\n" for i in range(90)))
     files = f"--output {tmp_path}/tree.tsv --plot {tmp_path}/tree.png"
     command = f"{sys.executable} -m sega_anchor tree {graph} {files} | head -n 1"
-    done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command}"],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-    )
+    done = piped(command)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "tree.tsv").exists()
     assert (tmp_path / "tree.png").exists()
