@@ -7,6 +7,8 @@ from .build_many import build_coding_trees as build_coding_trees
 from .coding_tree import CodingTree as CodingTree
 from .controls import AddRandomTree as AddRandomTree
 from .controls import AddShuffledTree as AddShuffledTree
+from .controls import TreeName as TreeName
+from .controls import tree_transform as tree_transform
 from .edge_list import read_edge_list as read_edge_list
 from .entropy import structural_entropy as structural_entropy
 from .levels import TreeLevels as TreeLevels

@@ -1,6 +1,7 @@
 """AddShuffledTree and AddRandomTree: trees that an anchor should do better than."""
 
 import zlib
+from typing import Literal
 
 import numpy as np
 import torch
@@ -8,12 +9,15 @@ from torch_geometric.data import Data
 from torch_geometric.data.datapipes import functional_transform
 from typing_extensions import override
 
-from ..utils.checks import check_at_least
+from ..utils.checks import check_at_least, check_choice
 from . import _kernels
 from ._kernels import Ints
 from .build import TreeMethod, check_build, check_room
 from .coding_tree import CodingTree
 from .transforms import AddCodingTree, AddTree, edges_of
+
+#: What configurations call a tree: how it is built, or which control it is.
+TreeName = Literal[TreeMethod, "shuffled", "random"]
 
 
 @functional_transform("add_shuffled_tree")
@@ -119,6 +123,31 @@ class AddRandomTree(AddTree):
             f"{type(self).__name__}(height={self.height}, seed={self.seed}, "
             f"branching={self.branching})"
         )
+
+
+def tree_transform(name: TreeName, height: int) -> AddTree:
+    """Return the transform that attaches the trees of a name.
+
+    Args:
+        name: how coding trees are built, see :func:`~sega_anchor.build_coding_tree`;
+            or a control: "shuffled", the refined trees with their leaves permuted, or
+            "random", balanced binary trees of random vertices.
+        height: level of the root, at least 2.
+
+    Raises:
+        ValueError: for another name or an invalid height.
+
+    Example:
+        >>> tree_transform("authors", height=4), tree_transform("random", height=4)
+        (AddCodingTree(height=4, method='authors', weight=None),
+         AddRandomTree(height=4, seed=0, branching=2))
+    """
+    check_choice("tree", name, TreeName)
+    if name == "shuffled":
+        return AddShuffledTree(height)
+    if name == "random":
+        return AddRandomTree(height)
+    return AddCodingTree(height, name)
 
 
 def _checked(seed: int) -> int:

@@ -1,5 +1,7 @@
 """Trees that owe nothing to where the vertices stand: shuffled and random ones."""
 
+from typing import get_args
+
 import pytest
 import torch
 from torch_geometric.data import Data
@@ -13,7 +15,7 @@ from sega_anchor import (
     CodingTree,
     build_coding_tree,
 )
-from sega_anchor.trees import tree_levels
+from sega_anchor.trees import TreeName, tree_levels, tree_transform
 from tests.helpers.forests import METHODS, same, some_graphs
 from tests.helpers.graphs import random_graphs
 from tests.helpers.slow_trees import invariants
@@ -91,6 +93,16 @@ def test_random_trees_are_balanced_and_seeded() -> None:
         assert sizes.numel() == 2
         assert same([tree], [AddRandomTree(height=2, seed=1).tree(graph)])
         assert not same([tree], [AddRandomTree(height=2, seed=2).tree(graph)])
+
+
+def test_a_name_stands_for_a_transform() -> None:
+    found = {name: repr(tree_transform(name, height=4)) for name in get_args(TreeName)}
+    own = {name: repr(AddCodingTree(4, name)) for name in METHODS}
+    shuffled, random = AddShuffledTree(4, "refined"), AddRandomTree(4)
+    assert found == own | {"shuffled": repr(shuffled), "random": repr(random)}
+    words = "'refined', 'authors', 'paper', 'shuffled' or 'random', got 'best'"
+    with pytest.raises(ValueError, match=words):
+        tree_transform("best", height=4)  # type: ignore[arg-type]
 
 
 def test_controls_show_every_parameter() -> None:
