@@ -1,4 +1,4 @@
-"""Tree quantities: sizes, volumes, cuts and entropy terms of every node of the trees."""
+"""Tree quantities: size, volume, cut and entropy term of every node of the trees."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def tree_quantities(data: Data, weight: str | None = None) -> Tensor:
         >>> from sega_anchor import AddCodingTree
         >>> path = Data(edge_index=torch.tensor([[0, 1, 2], [1, 2, 3]]), num_nodes=4)
         >>> pair = tree_quantities(AddCodingTree(height=2)(path))[4]
-        >>> dict(zip(QUANTITIES[:5], [round(x, 3) for x in pair.tolist()]))
-        {'size': 2.0, 'volume': 3.0, 'cut': 1.0, 'cut_share': 0.333, 'volume_share': 0.5}
+        >>> dict(zip(QUANTITIES[:4], [round(x, 3) for x in pair.tolist()]))
+        {'size': 2.0, 'volume': 3.0, 'cut': 1.0, 'cut_share': 0.333}
     """
     if not has_tree(data):
         raise ValueError(
