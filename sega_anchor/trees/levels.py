@@ -191,6 +191,15 @@ def _wrong_height(level: Tensor, height: int) -> str:
     )
 
 
+def check_graphs(data: Data) -> None:
+    """Raise ValueError unless the trees of a batch were built from its graphs.
+
+    As far as that can be told: trees without a fingerprint may be of other edges.
+    """
+    if has_fingerprint(data):
+        _check_edges(data, _graph_sizes(data))
+
+
 def _check_sizes(levels: TreeLevels, sizes: Tensor) -> None:
     """Raise ValueError unless each tree has the leaves that its graph has nodes."""
     vertices = torch.bincount(levels.graphs[0], minlength=levels.num_graphs)

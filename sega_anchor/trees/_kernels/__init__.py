@@ -4,7 +4,8 @@ From the bottom up: ``types``, ``arrays``, ``csr`` (graphs), ``heap``; ``rules``
 ``pendants``, ``pairs``, ``next_pair``, ``merging`` and ``agglomerate`` (COMBINE and its
 kin); ``drop`` and ``squeeze`` (greedy and exact ways to a height); ``partitions`` and
 ``move`` (local moves); the methods ``paper``, ``authors`` and ``refined``; and
-``build``, what Python calls, with ``ahead``, a second process for the first compiling.
+``build``, what Python calls, with ``ahead``, a second process for the first compiling;
+``quantities`` measures finished trees.
 
 Every method fills one matrix ``labels`` of shape ``(height - 1, n)``: the group of each
 vertex at levels 1 .. height - 1, bottom up. Nested partitions say all there is to say
@@ -18,4 +19,5 @@ from .build import build_paper as build_paper
 from .build import build_refined as build_refined
 from .build import tree_arrays as tree_arrays
 from .csr import symmetric_csr as symmetric_csr
+from .quantities import tree_volumes as tree_volumes
 from .types import CSR as CSR
