@@ -126,6 +126,8 @@ def test_repeated_weights_add_up_and_the_larger_direction_counts() -> None:
     volume = column(tree_quantities(data, "w"), "volume")
     assert volume[:3].tolist() == [3.0, 3.5, 0.5]
     assert volume[-1] == 7.0
+    data.w = weight.numpy()  # as build_coding_tree takes weights, too
+    assert torch.equal(column(tree_quantities(data, "w"), "volume"), volume)
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
@@ -135,6 +137,28 @@ def test_whole_sets_of_any_size(weight: str | None) -> None:
     assert len(found) == len(batch.coding_tree["level"])
     assert found.isfinite().all()
     assert_close(found, slow_quantities(batch, weight))
+
+
+def test_a_graph_does_not_feel_the_weights_of_its_neighbours_in_a_batch() -> None:
+    """The same graph in the unit of its weights and in one 1e20 times as large."""
+    edge_index = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+    data = []
+    for unit in (1e-10, 1e10):
+        w = unit * torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.double)
+        data.append(Data(edge_index=edge_index, num_nodes=4, w=w))
+    data = AddCodingTree(2, weight="w").map(data)
+    together = tree_quantities(Batch.from_data_list(data), "w")
+    alone = torch.cat([tree_quantities(graph, "w") for graph in data])
+    torch.testing.assert_close(together, alone, rtol=1e-5, atol=0)
+
+
+@pytest.mark.parametrize("unit", [1e-33, 1.0, 1e33])
+def test_volumes_come_in_the_unit_of_the_weights(unit: float) -> None:
+    edge_index = torch.tensor([[0, 1, 2], [1, 2, 0]])
+    w = unit * torch.ones(3, dtype=torch.double)
+    data = AddCodingTree(2)(Data(edge_index=edge_index, num_nodes=3, w=w))
+    volume = column(tree_quantities(data, "w"), "volume")
+    assert (volume / unit)[:3].tolist() == pytest.approx([2.0] * 3)
 
 
 @pytest.mark.parametrize("batched", [False, True])
