@@ -180,6 +180,7 @@ class ADGCL(Method[Config]):
             config.hidden_channels,
             config.height,
             transform=config.tree_transform(),
+            quantities=config.quantities,
         )
 
     @classmethod

@@ -1,5 +1,7 @@
 """AnchorView: tree transform, tree encoder and loss hook, joined."""
 
+import copy
+
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
@@ -9,6 +11,7 @@ from typing_extensions import override
 from ..trees._as_edges import refuse_hetero
 from ..trees.build import TreeMethod
 from ..trees.levels import has_fingerprint, has_tree, tree_levels
+from ..trees.quantities import level_quantities
 from ..trees.transforms import AddCodingTree, AddTree
 from ..utils import warn_caller
 from .nt_xent import NTXent
@@ -52,6 +55,9 @@ class AnchorView(nn.Module):
         loss: takes (anchor, view); default ``NTXent(temperature=0.2)``.
         transform: another tree transform of the same height, such as
             ``AddRandomTree``; default ``AddCodingTree(height, method)``.
+        quantities: let the encoder see sizes, volumes and cuts of the trees, see
+            :class:`TreeEncoder`; trees from :attr:`transform` then carry them. Not in
+            the paper. (default: :obj:`False`)
         strict: refuse trees that do not say what graph they were built from, made by
             hand perhaps; default: warn once. (default: :obj:`False`)
 
@@ -86,6 +92,7 @@ class AnchorView(nn.Module):
         loss: nn.Module | None = None,
         transform: AddTree | None = None,
         strict: bool = False,
+        quantities: bool = False,
     ) -> None:
         super().__init__()
         if max_degree is not None and max_degree < 0:
@@ -101,6 +108,10 @@ class AnchorView(nn.Module):
                 f"height is {height}, but the transform builds trees of height "
                 f"{self.transform.height}: pass the same height to both"
             )
+        if quantities:
+            self.transform = copy.copy(self.transform)
+            self.transform.quantities = True
+        self.quantities = quantities
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.height = height
@@ -115,6 +126,7 @@ class AnchorView(nn.Module):
             link_input,
             drop_root,
             dropout,
+            quantities,
         )
         self.head = nn.Sequential(
             nn.Linear(out_channels, out_channels),
@@ -147,7 +159,11 @@ class AnchorView(nn.Module):
                 raise ValueError(f"{UNKNOWN_GRAPHS}, or pass strict=False")
             self._hint(UNKNOWN_GRAPHS)
         leaves = self._leaf_features(data, x)
-        embedding: Tensor = self.encoder(leaves, tree_levels(data, self.height))
+        levels = tree_levels(data, self.height)
+        known = None
+        if self.quantities:
+            known = level_quantities(data, self.height, self.transform.weight)
+        embedding: Tensor = self.encoder(leaves, levels, known)
         return embedding
 
     def loss(self, z_view: Tensor, data: Data, x: Tensor | None = None) -> Tensor:

@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from ..trees.build import check_height
 from ..trees.levels import TreeLevels
+from ..trees.quantities import QUANTITIES, LevelQuantities, statistics_width
 from ..utils.scatter import pool, sum_rows
 from .batch_norm import BatchNorm
 
@@ -35,6 +36,11 @@ class TreeEncoder(nn.Module):
         link_input: also pool the leaf features themselves. (default: :obj:`False`)
         drop_root: leave the root level out of the read-out. (default: :obj:`False`)
         dropout: share of the embedding dropped in training. (default: :obj:`0.0`)
+        quantities: let the encoder see what the tree knows of its graph: normalised
+            :func:`~sega_anchor.trees.quantities.tree_quantities` stand beside the
+            features of the leaves and beside each sum over children, and
+            :func:`~sega_anchor.trees.quantities.tree_statistics` beside what the
+            read-out pools. Ours, not the paper's. (default: :obj:`False`)
 
     Raises:
         ValueError: for sizes below 1, a height below 2, an unknown read-out, or
@@ -64,6 +70,7 @@ class TreeEncoder(nn.Module):
         link_input: bool = False,
         drop_root: bool = False,
         dropout: float = 0.0,
+        quantities: bool = False,
     ) -> None:
         super().__init__()
         for name, value, least in (
@@ -86,12 +93,20 @@ class TreeEncoder(nn.Module):
         self.readout = readout
         self.link_input = link_input
         self.drop_root = drop_root
-        widths = [in_channels] + [hidden_channels] * height
+        self.quantities = quantities
+        beside = len(QUANTITIES) if quantities else 0
+        widths = [in_channels + beside] + [hidden_channels] * height
         self.mlps = nn.ModuleList(
-            _mlp(below, above) for below, above in pairwise(widths)
+            _mlp(below + beside, above) for below, above in pairwise(widths)
         )
         self.read = self._levels_read()
-        self.align = nn.Linear(sum(widths[level] for level in self.read), out_channels)
+        pooled = sum(widths[level] for level in self.read)
+        if quantities:
+            statistics = statistics_width(height)
+            self.norms = nn.ModuleList(BatchNorm(beside) for _ in widths)
+            self.statistics_norm = BatchNorm(statistics)
+            pooled += statistics
+        self.align = nn.Linear(pooled, out_channels)
         self.dropout = nn.Dropout(dropout)
 
     @override
@@ -100,6 +115,7 @@ class TreeEncoder(nn.Module):
         return (
             f"height={self.height}, readout={self.readout!r}, "
             f"link_input={self.link_input}, drop_root={self.drop_root}"
+            f"{', quantities=True' if self.quantities else ''}"
         )
 
     def _levels_read(self) -> list[int]:
@@ -108,18 +124,24 @@ class TreeEncoder(nn.Module):
         return [0] * self.link_input + list(range(first, last + 1))
 
     @override
-    def forward(self, x: Tensor, levels: TreeLevels) -> Tensor:
+    def forward(
+        self, x: Tensor, levels: TreeLevels, quantities: LevelQuantities | None = None
+    ) -> Tensor:
         """Return embeddings ``(num_graphs, out_channels)``.
 
         Args:
             x: leaf features ``(num_nodes, in_channels)``.
             levels: from :func:`~sega_anchor.trees.levels.tree_levels`.
+            quantities: from :func:`~sega_anchor.trees.quantities.level_quantities`, if
+                the encoder was made to see them.
         """
-        content = [x]
-        for mlp, parents, above in zip(
-            self.mlps, levels.parents, levels.graphs[1:], strict=True
+        seen = self._normalised(quantities)
+        content = [torch.cat([x, *seen[0]], dim=1)]
+        for mlp, parents, above, own in zip(
+            self.mlps, levels.parents, levels.graphs[1:], seen[1:], strict=True
         ):
-            content.append(mlp(sum_rows(content[-1], parents, above.numel())))
+            below = sum_rows(content[-1], parents, above.numel())
+            content.append(mlp(torch.cat([below, *own], dim=1)))
         pooled = [
             pool(
                 content[level],
@@ -129,8 +151,25 @@ class TreeEncoder(nn.Module):
             )
             for level in self.read
         ]
+        if quantities is not None:
+            pooled.append(self.statistics_norm(quantities.statistics))
         embedding: Tensor = self.dropout(self.align(torch.cat(pooled, dim=1)))
         return embedding
+
+    def _normalised(self, quantities: LevelQuantities | None) -> list[list[Tensor]]:
+        """Return what stands beside the content of each level: nothing, or a matrix."""
+        if (quantities is None) == self.quantities:
+            raise ValueError(
+                f"the encoder was made with quantities={self.quantities}, but "
+                f"{'none' if quantities is None else 'some'} were given: see "
+                "level_quantities"
+            )
+        if quantities is None:
+            return [[] for _ in range(self.height + 1)]
+        return [
+            [norm(nodes)]
+            for norm, nodes in zip(self.norms, quantities.nodes, strict=True)
+        ]
 
 
 def _mlp(in_channels: int, out_channels: int) -> nn.Sequential:

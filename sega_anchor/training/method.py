@@ -43,6 +43,8 @@ class MethodConfig:
         tree: how trees are built, see ``build_coding_tree``, or a control: "shuffled"
             permutes the leaves of the refined trees, "random" splits the vertices at
             random; default "authors" under protocol="paper", else "refined".
+        quantities: let the anchor's encoder see sizes, volumes and cuts of the trees,
+            see :class:`~sega_anchor.TreeEncoder`; not in the paper.
 
     Raises:
         ValueError: for a value that cannot be used.
@@ -55,6 +57,7 @@ class MethodConfig:
     temperature: float = 0.2
     height: int = 5
     tree: TreeName | None = None
+    quantities: bool = False
 
     def __post_init__(self) -> None:
         """Refuse values before any work starts."""
@@ -200,6 +203,7 @@ class Method(Trainable, Generic[C]):
             config.hidden_channels * config.num_layers,
             config.height,
             transform=config.tree_transform(),
+            quantities=config.quantities,
         )
 
     @classmethod

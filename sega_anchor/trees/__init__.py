@@ -14,5 +14,9 @@ from .entropy import structural_entropy as structural_entropy
 from .levels import TreeLevels as TreeLevels
 from .levels import has_tree as has_tree
 from .levels import tree_levels as tree_levels
+from .quantities import QUANTITIES as QUANTITIES
+from .quantities import AddTreeStatistics as AddTreeStatistics
+from .quantities import tree_quantities as tree_quantities
+from .quantities import tree_statistics as tree_statistics
 from .transforms import AddCodingTree as AddCodingTree
 from .transforms import AddTree as AddTree

@@ -34,6 +34,7 @@ class AddShuffledTree(AddCodingTree):
         method: see :func:`~sega_anchor.build_coding_tree`.
         weight: name of an edge attribute that holds edge weights; default: unweighted.
         seed: a non-negative integer. (default: :obj:`0`)
+        quantities: as in :class:`AddCodingTree`.
 
     Raises:
         ValueError: for an invalid height, method or weight, or a negative seed.
@@ -53,8 +54,9 @@ class AddShuffledTree(AddCodingTree):
         method: TreeMethod = "refined",
         weight: str | None = None,
         seed: int = 0,
+        quantities: bool = False,
     ) -> None:
-        super().__init__(height, method, weight)
+        super().__init__(height, method, weight, quantities)
         self.seed = _checked(seed)
 
     @override

@@ -1,6 +1,6 @@
 """Tree quantities: size, volume, cut and entropy term of every node of the trees."""
 
-from __future__ import annotations
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from . import _kernels
 from ._as_edges import read_weights
-from .build import check_height, read_arrays
+from .build import read_arrays
 from .levels import REBUILD, TREE, check_graphs, has_tree
 
 #: The columns of :func:`tree_quantities`.
@@ -114,33 +114,23 @@ def _roots(offset: Tensor) -> Tensor:
     return at.repeat_interleave(below)
 
 
-def node_features(quantities: Tensor) -> Tensor:
-    r"""Return quantities on scales that networks can read: logarithms of what adds up.
-
-    Sizes, volumes, cuts and numbers of children become :math:`\log (1 + x)`; shares
-    and entropy terms stay as they are.
-    """
-    extensive = torch.tensor([1, 1, 1, 0, 0, 0, 1], dtype=torch.bool)
-    return torch.where(extensive.to(quantities.device), quantities.log1p(), quantities)
-
-
 def tree_statistics(data: Data, weight: str | None = None) -> Tensor:
     r"""Return a vector of fixed length for each graph: moments of its quantities.
 
     For each level the logarithm of the number of nodes and the entropy of the level in
-    bits, and mean, standard deviation, least and largest value of
-    :math:`\log (1 + x)` of size, volume, cut and children, and of cut share, volume
-    share and entropy as they are.
+    bits, and mean, standard deviation, least and largest value of what
+    :func:`scaled` makes of each quantity.
 
     Args:
         data: a graph or batch whose trees have one height.
         weight: as in :func:`tree_quantities`.
 
     Returns:
-        ``(num_graphs, 30 * (height + 1))``, the leaves' level first.
+        ``(num_graphs, 30 * (height + 1))``, the leaves' level first. Trees from
+        ``AddCodingTree(quantities=True)`` carry it.
 
     Raises:
-        ValueError: as in :func:`tree_quantities`.
+        ValueError: as in :func:`tree_quantities`, and for trees of several heights.
 
     Example:
         >>> from sega_anchor import AddCodingTree
@@ -149,17 +139,20 @@ def tree_statistics(data: Data, weight: str | None = None) -> Tensor:
         torch.Size([1, 90])
     """
     quantities = tree_quantities(data, weight)
-    level, offset = data[TREE]["level"], data[TREE]["parent"]
-    height = int(level.max())
-    check_height(height)
-    is_root = offset == 0
-    graphs = int(is_root.sum())
-    group = (is_root.cumsum(0) - is_root.long()) * (height + 1) + level
+    tree = data[TREE]
+    if "statistics" in tree:
+        carried: Tensor = tree["statistics"]
+        return carried
+    height = int(tree["level"].max())
+    graphs = int((tree["parent"] == 0).sum())
+    is_root = tree["parent"] == 0
+    graph = is_root.cumsum(0) - is_root.long()
+    group = graph * (height + 1) + tree["level"]
     groups = graphs * (height + 1)
-    x = node_features(quantities)
-    count = torch.bincount(group, minlength=groups).to(x.dtype).unsqueeze(1)
+    count = torch.bincount(group, minlength=groups).to(quantities.dtype).unsqueeze(1)
     if not bool((count > 0).all()):
         raise ValueError("the trees differ in height: build them with one height")
+    x = scaled(quantities)
     mean = scatter(x, group, 0, groups, "sum") / count
     spread = scatter((x - mean[group]).square(), group, 0, groups, "sum") / count
     least = scatter(x, group, 0, groups, "min")
@@ -167,6 +160,57 @@ def tree_statistics(data: Data, weight: str | None = None) -> Tensor:
     bits = mean[:, [QUANTITIES.index("entropy")]] * count
     parts = count.log(), bits, mean, spread.sqrt(), least, most
     return torch.cat(parts, dim=1).view(graphs, -1)
+
+
+def statistics_width(height: int) -> int:
+    """Return how many numbers :func:`tree_statistics` has for trees of a height."""
+    return (4 * len(QUANTITIES) + 2) * (height + 1)
+
+
+def scaled(quantities: Tensor) -> Tensor:
+    r"""Return :func:`tree_quantities` on scales that networks can read.
+
+    Sizes, volumes, cuts and numbers of children become :math:`\log (1 + x)`; shares
+    and entropy terms stay as they are.
+    """
+    extensive = torch.tensor([1, 1, 1, 0, 0, 0, 1], dtype=torch.bool)
+    return torch.where(extensive.to(quantities.device), quantities.log1p(), quantities)
+
+
+class LevelQuantities(NamedTuple):
+    """What a :class:`~sega_anchor.TreeEncoder` sees of quantities.
+
+    Args:
+        nodes: :func:`scaled` quantities of each level's nodes, ``(num_nodes, 7)`` each,
+            in the order of :class:`~sega_anchor.trees.TreeLevels`.
+        statistics: of each graph, see :func:`tree_statistics`.
+    """
+
+    nodes: list[Tensor]
+    statistics: Tensor
+
+
+def level_quantities(
+    data: Data, height: int, weight: str | None = None
+) -> LevelQuantities:
+    """Return the quantities of trees of a height, level by level.
+
+    Args:
+        data: a graph or batch with trees.
+        height: level of the roots.
+        weight: as in :func:`tree_quantities`.
+    """
+    quantities, level = scaled(tree_quantities(data, weight)), data[TREE]["level"]
+    nodes = [quantities[level == i] for i in range(height + 1)]
+    return LevelQuantities(nodes, tree_statistics(data, weight))
+
+
+def attach_quantities(data: Data, weight: str | None = None) -> Data:
+    """Let the trees of a graph or batch carry their quantities and statistics."""
+    quantities = tree_quantities(data, weight)
+    statistics = tree_statistics(data, weight)
+    data[TREE] = {**data[TREE], "quantities": quantities, "statistics": statistics}
+    return data
 
 
 @functional_transform("add_tree_statistics")

@@ -19,6 +19,7 @@ from .build import TreeMethod, build_coding_tree, check_build
 from .build_many import Folder, build_coding_trees
 from .coding_tree import CodingTree
 from .levels import TREE, check_batch, graph_fingerprint, parent_offsets
+from .quantities import attach_quantities
 
 # torch.load(weights_only=True) needs these containers of a saved graph; PyG registers
 # only Data itself.
@@ -33,11 +34,14 @@ class AddTree(BaseTransform, ABC):  # type: ignore[misc]
     ``(num_tree_nodes,)``, and "fingerprint", ``(1,)``, of the graph that it was built
     from (see :func:`~sega_anchor.trees.fingerprint.fingerprint`). It survives batching,
     un-batching, caching, saving and other transforms, to which it is no attribute of
-    nodes or edges. A subclass defines ``height``, ``tree`` and ``__repr__``.
+    nodes or edges. With ``quantities`` the tree also carries "quantities" and
+    "statistics" (see :func:`~sega_anchor.trees.quantities.tree_quantities`). A subclass
+    defines ``height``, ``tree`` and ``__repr__``.
     """
 
     height: int
     weight: str | None = None
+    quantities: bool = False
 
     @abstractmethod
     def tree(self, data: Data) -> CodingTree:
@@ -69,7 +73,12 @@ class AddTree(BaseTransform, ABC):  # type: ignore[misc]
         refuse_hetero(data)
         if "batch" in data and data.batch is not None:
             return self._batch(data)
-        return attach(data, self.tree(data))
+        return self.attached(data, self.tree(data))
+
+    def attached(self, data: Data, tree: CodingTree) -> Data:
+        """Store a tree on its graph, and its quantities if it is to carry them."""
+        data = attach(data, tree)
+        return attach_quantities(data, self.weight) if self.quantities else data
 
     def _batch(self, data: Data) -> Data:
         edge_index = edges_of(data).cpu()
@@ -104,6 +113,9 @@ class AddCodingTree(AddTree):
         height: level of the root, at least 2. (default: :obj:`3`)
         method: see :func:`~sega_anchor.build_coding_tree`.
         weight: name of an edge attribute that holds edge weights; default: unweighted.
+        quantities: let trees carry what
+            :func:`~sega_anchor.trees.quantities.tree_quantities` computes, so that it
+            is not computed at every step. (default: :obj:`False`)
 
     Raises:
         ValueError: for an invalid height, method or weight.
@@ -119,11 +131,13 @@ class AddCodingTree(AddTree):
         height: int = 3,
         method: TreeMethod = "refined",
         weight: str | None = None,
+        quantities: bool = False,
     ) -> None:
         check_build(height, method)
         self.height = height
         self.method = method
         self.weight = weight
+        self.quantities = quantities
 
     @override
     def tree(self, data: Data) -> CodingTree:
@@ -176,7 +190,7 @@ class AddCodingTree(AddTree):
             cache=cache,
         )
         return [
-            attach(data, self.arrange(tree, data))
+            self.attached(data, self.arrange(tree, data))
             for data, tree in zip(seen, trees, strict=True)
         ]
 
@@ -184,7 +198,7 @@ class AddCodingTree(AddTree):
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(height={self.height}, method={self.method!r}, "
-            f"weight={self.weight!r})"
+            f"weight={self.weight!r}{', quantities=True' if self.quantities else ''})"
         )
 
 

@@ -34,6 +34,7 @@ class Config:
         height: of the coding trees.
         tree: how they are built, or a control, "shuffled" or "random"; default
             "refined", or "authors" under "paper".
+        quantities: let the anchor's encoder see sizes, volumes and cuts of the trees.
         temperature: of the contrastive loss.
         pretrain_epochs, pretrain_lr: of pre-training.
         epochs, lr: of fine-tuning.
@@ -56,6 +57,7 @@ class Config:
     hidden_channels: int = 128
     height: int = 5
     tree: TreeName | None = None
+    quantities: bool = False
     temperature: float = 0.5
     pretrain_epochs: int = 100
     pretrain_lr: float = 0.001
@@ -117,6 +119,7 @@ class Options(TypedDict, total=False):
     hidden_channels: int
     height: int
     tree: TreeName | None
+    quantities: bool
     temperature: float
     pretrain_epochs: int
     pretrain_lr: float

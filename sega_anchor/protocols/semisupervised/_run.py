@@ -146,6 +146,7 @@ class _Run:
             width,
             config.height,
             transform=config.tree_transform(),
+            quantities=config.quantities,
         )
 
     def finish(self, seed: int) -> None:

@@ -28,6 +28,7 @@ class PretrainConfig:
         hidden_channels, num_layers: of the encoder.
         height: of the coding trees.
         tree: how they are built, or a control, "shuffled" or "random".
+        quantities: let the anchor's encoder see sizes, volumes and cuts of the trees.
         seeds: the one that decides start, orders and augmentations, as a list.
         packed: folder for the molecules as graphs with trees; default one under the
             data root, found again by the content of the file.
@@ -51,6 +52,7 @@ class PretrainConfig:
     num_layers: int = 5
     height: int = 5
     tree: TreeName = "refined"
+    quantities: bool = False
     seeds: Seeds = (0,)
     packed: str | None = None
     root: str | None = None
@@ -99,6 +101,7 @@ class PretrainOptions(TypedDict, total=False):
     num_layers: int
     height: int
     tree: TreeName
+    quantities: bool
     seeds: Seeds
     packed: str | None
     root: str | None

@@ -50,7 +50,9 @@ class Domain:
             kinds.append(EdgePerturb(ratio, mode="undirected"))
         return RandomChoice(kinds)
 
-    def anchor(self, width: int, transform: AddTree) -> AnchorView:
+    def anchor(
+        self, width: int, transform: AddTree, quantities: bool = False
+    ) -> AnchorView:
         """Return an anchor view as wide as the encoder."""
         return AnchorView(
             self.leaf_channels,
@@ -59,6 +61,7 @@ class Domain:
             transform.height,
             max_degree=self.max_degree,
             transform=transform,
+            quantities=quantities,
         )
 
 
