@@ -114,7 +114,9 @@ def prepare_job(
     packed = pack(prepared)
     description = {
         "method": method.name,
-        "label": _label(method.title(config), view, seen, published.features),
+        "label": _label(
+            method.title(config), view, settings, seen, published.features
+        ),
         "dataset": name,
         "content": digest(packed, labels=labels),
         "anchor": None if view is None else repr(view),
@@ -140,11 +142,17 @@ def prepare_job(
 
 
 def _label(
-    title: str, view: AnchorView | None, seen: FeatureSpec, published: FeatureSpec
+    title: str,
+    view: AnchorView | None,
+    settings: Settings,
+    seen: FeatureSpec,
+    published: FeatureSpec,
 ) -> str:
     """Return how tables call this run."""
     if view is not None:
         title = "SEGA" if title == "GraphCL" else f"SEGA-{title}"
+    if settings.epochs == 0:
+        title += ", untrained"
     if seen.degree != published.degree:
         title += f", degrees: {seen.degree}"
     if seen.labels != published.labels:
