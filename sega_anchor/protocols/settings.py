@@ -44,6 +44,9 @@ class Settings:
         batch_size: graphs per step, at least 2; default as published.
         classifier: "rbf" kernel or "linear"; default as published.
         folds: of the evaluation.
+        distinct: evaluate on distinct graphs only: of graphs that Weisfeiler-Lehman
+            finds equal, node labels included, the first of their most frequent class.
+            Training sees all.
         root: folder in which data sets are kept.
         archives: folder of NAME.zip archives, looked at before any download.
         results: folder for the record; a run found there is not repeated.
@@ -70,6 +73,7 @@ class Settings:
     batch_size: int | None = None
     classifier: SVMKind | None = None
     folds: int = 10
+    distinct: bool = False
     root: str | None = None
     archives: str | None = None
     results: str | None = None
@@ -230,6 +234,8 @@ def identity(config: Any, *unimportant: str) -> dict[str, Any]:
         unimportant: fields that decide none, beside folders and seeds.
     """
     left_out = {"seeds", "root", "archives", "results", "jobs", *unimportant}
+    if not getattr(config, "distinct", False):  # records of before it had a name
+        left_out.add("distinct")
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in asdict(config).items()
@@ -250,6 +256,7 @@ class Options(TypedDict, total=False):
     batch_size: int | None
     classifier: SVMKind | None
     folds: int
+    distinct: bool
     root: str | None
     archives: str | None
     results: str | None
