@@ -18,9 +18,10 @@ from .profile import Profile as Profile
 from .trees.build import build_coding_tree as build_coding_tree
 from .trees.build_many import build_coding_trees as build_coding_trees
 from .trees.coding_tree import CodingTree as CodingTree
+from .trees.controls import AddRandomTree as AddRandomTree
+from .trees.controls import AddShuffledTree as AddShuffledTree
 from .trees.entropy import structural_entropy as structural_entropy
 from .trees.transforms import AddCodingTree as AddCodingTree
-from .trees.transforms import AddRandomTree as AddRandomTree
 
 try:
     __version__ = version("sega-anchor")
@@ -30,6 +31,7 @@ except PackageNotFoundError:  # a bare checkout on the path
 __all__ = [
     "AddCodingTree",
     "AddRandomTree",
+    "AddShuffledTree",
     "AnchorView",
     "CodingTree",
     "NTXent",

@@ -179,7 +179,7 @@ class ADGCL(Method[Config]):
             config.hidden_channels,
             config.hidden_channels,
             config.height,
-            config.tree or "refined",
+            transform=config.tree_transform(),
         )
 
     @classmethod

@@ -65,5 +65,6 @@ def _compile_batches() -> None:
         scatter.add_weighted_rows(x, x, zero, zero, weight)
         scatter.dot_rows(weight, x, x, zero, zero)
     trees.tree_arrays(pair)
-    alone = trees.symmetric_csr(zero, zero, np.empty(0), 1)
+    trees.symmetric_csr(zero, zero, np.empty(0), 1)
+    alone = trees.simple_csr(zero, zero, np.empty(0), 1)
     trees.tree_volumes(alone, np.array([0, 1]), np.array([1, 0]))

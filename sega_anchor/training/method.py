@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from ..nn import AnchorView
 from ..profile import phase
-from ..trees import TreeMethod, check_build
+from ..trees import AddTree, TreeName, tree_transform
 from ..utils import check_positive
 from .parallel import parallel
 from .published import Published
@@ -40,8 +40,9 @@ class MethodConfig:
         anchor_lr: learning rate of the anchor view; None for that of the encoder.
         temperature: of the contrastive loss.
         height: height of the coding trees.
-        tree: how trees are built, see ``build_coding_tree``; default "authors" under
-            protocol="paper", else "refined".
+        tree: how trees are built, see ``build_coding_tree``, or a control: "shuffled"
+            permutes the leaves of the refined trees, "random" splits the vertices at
+            random; default "authors" under protocol="paper", else "refined".
 
     Raises:
         ValueError: for a value that cannot be used.
@@ -53,13 +54,17 @@ class MethodConfig:
     anchor_lr: float | None = 0.01
     temperature: float = 0.2
     height: int = 5
-    tree: TreeMethod | None = None
+    tree: TreeName | None = None
 
     def __post_init__(self) -> None:
         """Refuse values before any work starts."""
         check_positive(self, "hidden_channels", "num_layers", "lr", "anchor_lr")
         check_positive(self, "temperature")
-        check_build(self.height, self.tree or "refined")
+        self.tree_transform()
+
+    def tree_transform(self) -> AddTree:
+        """Return what gives graphs their trees."""
+        return tree_transform(self.tree or "refined", self.height)
 
     def rates(self) -> tuple[float, float]:
         """Return the learning rates of the graph encoder and of the anchor view."""
@@ -194,7 +199,7 @@ class Method(Trainable, Generic[C]):
             config.hidden_channels,
             config.hidden_channels * config.num_layers,
             config.height,
-            config.tree or "refined",
+            transform=config.tree_transform(),
         )
 
     @classmethod

@@ -11,7 +11,8 @@ from torch_geometric.utils import scatter
 from typing_extensions import override
 
 from . import _kernels
-from .build import check_height, read_csr
+from ._as_edges import read_weights
+from .build import check_height, read_arrays
 from .levels import REBUILD, TREE, check_graphs, has_tree
 
 #: The columns of :func:`tree_quantities`.
@@ -95,9 +96,10 @@ def _measure(data: Data, weight: str | None) -> Tensor:
         raise ValueError(f"the graph has no edge attribute {weight!r}")
     check_graphs(data)
     level, offset = (data[TREE][key].cpu().long() for key in ("level", "parent"))
-    graph = read_csr(
-        data.edge_index, data.num_nodes, None if weight is None else data[weight]
-    )
+    own = None if weight is None else read_weights(data[weight])
+    edges, n, numbers = read_arrays(data.edge_index, data.num_nodes, own)
+    # Not rounded as for a tree: graphs of a batch may differ in the unit of weights.
+    graph = _kernels.simple_csr(edges[0], edges[1], numbers, n)
     parts = level.contiguous().numpy(), offset.contiguous().numpy()
     found = _kernels.tree_volumes(graph, *parts)
     if not found.size:

@@ -1,11 +1,9 @@
-"""AddCodingTree and AddRandomTree: PyG transforms that attach trees to graphs."""
+"""AddTree and AddCodingTree: PyG transforms that attach trees to graphs."""
 
 import copy
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
@@ -15,11 +13,9 @@ from torch_geometric.data.storage import GlobalStorage
 from torch_geometric.transforms import BaseTransform
 from typing_extensions import override
 
-from ..utils.checks import check_at_least
-from . import _kernels
 from ._as_edges import refuse_hetero
 from ._flatten import one_by_one
-from .build import TreeMethod, build_coding_tree, check_build, check_room
+from .build import TreeMethod, build_coding_tree, check_build
 from .build_many import Folder, build_coding_trees
 from .coding_tree import CodingTree
 from .levels import TREE, check_batch, graph_fingerprint, parent_offsets
@@ -76,7 +72,7 @@ class AddTree(BaseTransform, ABC):  # type: ignore[misc]
         return attach(data, self.tree(data))
 
     def _batch(self, data: Data) -> Data:
-        edge_index = _edge_index(data).cpu()
+        edge_index = edges_of(data).cpu()
         batch = data.batch.cpu()
         check_batch(batch)
         sizes = torch.bincount(batch, minlength=data.num_graphs)
@@ -137,13 +133,18 @@ class AddCodingTree(AddTree):
             weight = data[self.weight] if self.weight in data else None
             if weight is None:
                 raise ValueError(f"the graph has no edge attribute {self.weight!r}")
-        return build_coding_tree(
-            _edge_index(data),
+        tree = build_coding_tree(
+            edges_of(data),
             data.num_nodes,
             weight,
             height=self.height,
             method=self.method,
         )
+        return self.arrange(tree, data)
+
+    def arrange(self, tree: CodingTree, data: Data) -> CodingTree:
+        """Return the tree to attach; a subclass may make another of the graph's own."""
+        return tree
 
     @override
     def map(
@@ -163,7 +164,7 @@ class AddCodingTree(AddTree):
             >>> AddCodingTree(height=2).map([path, path])[1].coding_tree["level"]
             tensor([0, 0, 0, 1, 1, 2])
         """
-        if type(self) is not AddCodingTree:  # a subclass may build other trees
+        if type(self).tree is not AddCodingTree.tree:  # a subclass builds other trees
             return super().map(graphs)
         seen = [copy.copy(data) for data in one_by_one(graphs)]
         trees = build_coding_trees(
@@ -174,72 +175,16 @@ class AddCodingTree(AddTree):
             threads=threads,
             cache=cache,
         )
-        return [attach(data, tree) for data, tree in zip(seen, trees, strict=True)]
+        return [
+            attach(data, self.arrange(tree, data))
+            for data, tree in zip(seen, trees, strict=True)
+        ]
 
     @override
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(height={self.height}, method={self.method!r}, "
             f"weight={self.weight!r})"
-        )
-
-
-@functional_transform("add_random_tree")
-class AddRandomTree(AddTree):
-    r"""Attach a randomly balanced tree: the paper's RBBT ablation.
-
-    The vertices are shuffled and split into ``branching`` parts whose sizes differ by
-    at most one, each part again, down to level 1. The paper names a "randomly balanced
-    binary tree with height two" and publishes no code: two groups of random vertices
-    is our reading. The tree depends on the seed and the graph only, not on the order of
-    the graphs.
-
-    Args:
-        height: level of the root, at least 2. (default: :obj:`2`)
-        seed: a non-negative integer. (default: :obj:`0`)
-        branching: parts at each split, at least 2. (default: :obj:`2`)
-
-    Raises:
-        ValueError: for a height or branching below 2, a height above 1000 or a
-            negative seed.
-
-    Example:
-        >>> data = Data(edge_index=torch.tensor([[0, 1, 2], [1, 2, 3]]), num_nodes=4)
-        >>> AddRandomTree(height=2, seed=0)(data).coding_tree["level"]
-        tensor([0, 0, 0, 0, 1, 1, 2])
-    """
-
-    def __init__(self, height: int = 2, seed: int = 0, branching: int = 2) -> None:
-        check_build(height, "authors")
-        check_at_least("branching", branching, 2)
-        if seed < 0:
-            raise ValueError(f"seed must not be negative, got {seed!r}")
-        self.height = height
-        self.branching = branching
-        self.seed = seed
-
-    @override
-    def tree(self, data: Data) -> CodingTree:
-        """Build the tree."""
-        n = data.num_nodes
-        if not n:
-            raise ValueError("a graph needs at least one vertex, got none")
-        check_room(self.height, n)
-        content = _edge_index(data).cpu().contiguous().numpy().tobytes()
-        random = np.random.default_rng([self.seed, n, zlib.crc32(content)])
-        rank = random.permutation(n)
-        labels = [
-            rank * min(self.branching ** (self.height - level), n) // n
-            for level in range(1, self.height)
-        ]
-        parent, level = _kernels.tree_arrays(np.stack(labels).astype(np.int64))
-        return CodingTree(torch.from_numpy(parent), torch.from_numpy(level))
-
-    @override
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(height={self.height}, seed={self.seed}, "
-            f"branching={self.branching})"
         )
 
 
@@ -265,7 +210,8 @@ def attach(data: Data, tree: CodingTree) -> Data:
     return data
 
 
-def _edge_index(data: Data) -> Tensor:
+def edges_of(data: Data) -> Tensor:
+    """Return the edges of a graph, or raise ValueError if there are none stored."""
     edge_index: Tensor | None = data.edge_index
     if edge_index is None:
         raise ValueError(f"the graph has no edge_index, got {data}")

@@ -103,6 +103,27 @@ def test_the_same_seed_gives_the_same_bits(dataset, title) -> None:
     assert torch.equal(state, torch.get_rng_state())  # the caller's randomness is his
 
 
+@pytest.mark.parametrize("title", CASES)
+def test_a_control_takes_the_place_of_the_graphs_trees(dataset, title) -> None:
+    module, config = adapter(title)
+    results = {
+        name: module.run(
+            dataset,
+            anchor=True,
+            config=dataclasses.replace(config, tree=name, height=2),
+            **{**SHORT, "epochs": 1, "evaluate_at": ()},
+        )
+        for name in (None, "refined", "shuffled", "random")
+    }
+    own, *others = (result.embeddings["T"] for result in results.values())
+    assert [torch.equal(own, other) for other in others] == [True, False, False]
+    descriptions = [result.config["anchor"] for result in results.values()]
+    assert descriptions[0] == descriptions[1]
+    assert len(set(descriptions)) == 3
+    expected = AnchorView(1, height=2)  # as in records of before there were controls
+    assert repr(expected.transform) in descriptions[0]
+
+
 def test_signatures_are_the_same() -> None:
     base = inspect.signature(adapter("GraphCL")[0].run).parameters
     for title in CASES:

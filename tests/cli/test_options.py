@@ -104,6 +104,18 @@ def test_run_prints_json(tmp_path: Path, capsys, quick_scores) -> None:
     assert list(record["seeds"]) == ["3", "5"]
 
 
+@pytest.mark.parametrize("tree", ["shuffled", "random"])
+def test_the_shell_knows_the_controls(tree: str, capsys, quick_scores) -> None:
+    short = ["--seeds", "1", "--evaluate-at", "4", "--results", "null"]
+    assert main([*RUN, *short, "--anchor", "--height", "2", "--tree", tree]) == 0
+    config = json.loads(capsys.readouterr().out)["config"]
+    assert config["tree"] == tree
+    assert f"Add{tree.capitalize()}Tree(height=2" in config["anchor"]
+    for command in ("run graphcl", "semisupervised", "pretrain"):
+        words = [*command.split(), *COMMANDS[command], "--tree", "best"]
+        assert "'shuffled'" in refused(words, capsys)
+
+
 def test_a_count_and_a_list_of_seeds_share_a_record(
     tmp_path: Path, capsys, quick_scores
 ) -> None:

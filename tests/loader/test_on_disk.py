@@ -7,16 +7,17 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import torch
 from torch_geometric.data import Data
 
-from sega_anchor import AddCodingTree
 from sega_anchor.datasets.molecules.pack_smiles import pack_smiles
 from sega_anchor.datasets.molecules.smiles import molecule_graph
 from sega_anchor.loader.on_disk import PackedWriter, open_packed
 from sega_anchor.loader.packed_graphs import PackedGraphs
+from sega_anchor.trees import TreeName, tree_transform
 from tests.helpers.graphs import assert_same
 from tests.helpers.stores import store
 
@@ -44,9 +45,11 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smiles_store, "CHUNK", 4)
 
 
-def test_what_is_packed_is_what_one_molecule_gives(tmp_path: Path) -> None:
-    graphs = pack_smiles(write(tmp_path / "a.csv", GOOD), tmp_path / "out", height=3)
-    transform = AddCodingTree(height=3)
+@pytest.mark.parametrize("name", get_args(TreeName))
+def test_what_is_packed_is_what_one_molecule_gives(name, tmp_path: Path) -> None:
+    path, out = write(tmp_path / "a.csv", GOOD), tmp_path / "out"
+    graphs = pack_smiles(path, out, height=3, method=name)
+    transform = tree_transform(name, height=3)
     for i, smiles in enumerate(GOOD):
         expected, got = transform(molecule_graph(smiles)), graphs[i]
         assert_same(got, expected)

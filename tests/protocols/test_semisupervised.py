@@ -67,6 +67,15 @@ def test_pretraining_changes_what_fine_tuning_starts_from(dataset) -> None:
     assert not np.allclose(curves[1], curves[2])
 
 
+def test_controls_take_the_place_of_the_graphs_trees(dataset) -> None:
+    losses = {
+        name: run(dataset, tree=name, height=2, **FEW).history[0][0]["loss"]
+        for name in (None, "refined", "shuffled", "random")
+    }
+    assert losses[None] == losses["refined"]
+    assert len(set(losses.values())) == 3
+
+
 def test_same_seed_same_bits_and_the_callers_randomness_untouched(dataset) -> None:
     before = torch.get_rng_state()
     first, second = (run(dataset, pretraining="sega", **FEW) for _ in range(2))

@@ -278,9 +278,29 @@ def test_proteins_go_the_same_way(method: str, tmp_path: Path) -> None:
         transfer.finetune(tmp_path / "none.csv", last, **FINETUNE)
 
 
+@pytest.mark.parametrize("domain", ["molecules", "proteins"])
+def test_controls_take_the_place_of_the_graphs_trees(
+    domain: str, smiles_file: Path, tmp_path: Path
+) -> None:
+    is_smiles = domain == "molecules"
+    source = smiles_file if is_smiles else write_proteins(tmp_path / "string")
+    losses = set()
+    for tree in ("refined", "shuffled", "random"):
+        told: list[dict] = []
+        transfer.pretrain(
+            source,
+            tmp_path / tree,
+            **{**PRETRAIN, "domain": domain, "tree": tree, "height": 2, "epochs": 1},
+            on_epoch=told.append,
+        )
+        losses.add(told[0]["loss"])
+    assert len(losses) == 3
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"tree": "best"}, "tree must be 'refined', .* or 'random', got 'best'"),
         ({"epoch": 3}, "no option 'epoch'; did you mean 'epochs'"),
         ({"seeds": 3}, r"one seed: give it as a list, such as seeds=\[3\], got 3"),
         ({"pretraining": "infograph"}, "pretraining must be 'sega' or 'graphcl'"),

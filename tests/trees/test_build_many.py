@@ -200,6 +200,7 @@ def content(data: Data) -> dict[str, list]:
         sa.AddCodingTree(4, "paper", weight="w"),
         sa.AddCodingTree(),
         sa.AddRandomTree(3, seed=5),
+        sa.AddShuffledTree(3, "paper", weight="w", seed=5),
     ],
     ids=repr,
 )

@@ -1,32 +1,18 @@
-"""Accuracy of SEGA by how its trees are built, beside their entropy's random control.
+"""Accuracy of SEGA by how its trees are built, beside the controls.
 
     python examples/benchmarks/trees/accuracy.py MUTAG --results OUT --archives DIR
 
-The honest protocol: epoch and embedding chosen on validation folds. "random" is the
-paper's RBBT ablation, two groups of random vertices at each cut. What is on record in
---results is not computed again.
+The honest protocol: epoch and embedding chosen on validation folds. "shuffled" permutes
+the leaves of the refined trees; "random" is the paper's RBBT ablation, two groups of
+random vertices at each cut. What is on record in --results is not computed again.
 """
 
 import argparse
 from typing import get_args
 
 from adapters import graphcl
-from sega_anchor import AddRandomTree, AnchorView
-from sega_anchor.datasets import load
-from sega_anchor.protocols.features import feature_transform
 from sega_anchor.report import table
-from sega_anchor.trees import TreeMethod
-
-
-def random_view(dataset: str, height: int, archives: str | None) -> AnchorView:
-    """Return the anchor view of random trees, as wide as SEGA's own."""
-    config = graphcl.Config(height=height)
-    seen = graphcl.GraphCL.published(config, True).features
-    graph = load(dataset, archives=archives)[0]
-    width = feature_transform(seen, "honest", dataset)(graph).tree_x.size(1)
-    view = graphcl.GraphCL.default_anchor(width, config)
-    view.transform = AddRandomTree(height)
-    return view
+from sega_anchor.trees import TreeName
 
 
 def main() -> None:
@@ -41,14 +27,9 @@ def main() -> None:
     options = {name: getattr(given, name) for name in ("results", "archives", "seeds")}
     rows = []
     for dataset in given.datasets:
-        for tree in (*get_args(TreeMethod), "random"):
-            anchor: AnchorView | bool = True
-            config = graphcl.Config(height=given.height)
-            if tree == "random":
-                anchor = random_view(dataset, given.height, given.archives)
-            else:
-                config = graphcl.Config(height=given.height, tree=tree)
-            result = graphcl.run(dataset, anchor=anchor, config=config, **options)
+        for tree in get_args(TreeName):
+            config = graphcl.Config(height=given.height, tree=tree)
+            result = graphcl.run(dataset, anchor=True, config=config, **options)
             rows.append([dataset, tree, str(result.accuracy)])
             print(*rows[-1], flush=True)
     print(table(["data set", "trees", "accuracy"], rows))

@@ -16,11 +16,14 @@ import numpy as np
 import torch
 from joblib import cpu_count
 from joblib.externals.loky import get_reusable_executor
+from torch_geometric.data import Data
 
 from ...loader._files import META
 from ...loader.on_disk import PackedWriter, is_finished, open_packed
 from ...loader.packed_graphs import Column, PackedGraphs
-from ...trees.build import BUILDER_VERSION, TreeMethod, build_arrays, check_build
+from ...trees import AddCodingTree, AddTree, TreeName, tree_transform
+from ...trees.build import BUILDER_VERSION, build_arrays
+from ...trees.cache import Trees
 from ...trees.fingerprint import fingerprint
 from ...trees.levels import TREE, parent_offsets
 from ...utils.checks import check_at_least
@@ -45,7 +48,7 @@ def pack_smiles(
     folder: str | Path,
     *,
     height: int = 5,
-    method: TreeMethod = "refined",
+    method: TreeName = "refined",
     jobs: int | None = None,
 ) -> PackedGraphs:
     """Read molecules and build their coding trees on all cores, in bounded memory.
@@ -58,7 +61,7 @@ def pack_smiles(
         folder: folder of the graphs, about 600 bytes a molecule. Rows without a
             molecule are listed in its ``skipped.csv``.
         height: height of the trees, at most 255.
-        method: see :func:`~sega_anchor.build_coding_tree`.
+        method: a name for :func:`~sega_anchor.trees.tree_transform`.
         jobs: number of processes; default one for each core that this process may use.
 
     Returns:
@@ -69,7 +72,7 @@ def pack_smiles(
             folder holds other graphs.
         ImportError: if RDKit is not installed.
     """
-    check_build(height, method)
+    tree_transform(method, height)  # checks both
     if height > _HIGHEST:
         raise ValueError(f"height must be at most {_HIGHEST}, got {height!r}")
     if jobs is not None:
@@ -98,7 +101,7 @@ def _write(
     writer: PackedWriter,
     rows: Iterator[str],
     height: int,
-    method: TreeMethod,
+    method: TreeName,
     jobs: int,
 ) -> None:
     """Pack the remaining rows, chunk by chunk in the order of the file."""
@@ -125,7 +128,7 @@ def _write(
 
 
 def _in_order(
-    chunks: Iterator[list[str]], jobs: int, height: int, method: TreeMethod
+    chunks: Iterator[list[str]], jobs: int, height: int, method: TreeName
 ) -> Iterator[_Packed]:
     """Pack chunks on processes, in order, with a bounded queue."""
     pool = get_reusable_executor(
@@ -155,7 +158,7 @@ def _end_with(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def pack_chunk(rows: list[str], height: int, method: TreeMethod) -> _Packed:
+def pack_chunk(rows: list[str], height: int, method: TreeName) -> _Packed:
     """Pack molecules with their trees.
 
     Returns:
@@ -171,18 +174,17 @@ def pack_chunk(rows: list[str], height: int, method: TreeMethod) -> _Packed:
     return len(rows), _pack(found, height, method) if found else None, skipped
 
 
-def _pack(found: list[MoleculeArrays], height: int, method: TreeMethod) -> PackedGraphs:
+def _pack(found: list[MoleculeArrays], height: int, method: TreeName) -> PackedGraphs:
     sizes = torch.tensor([len(arrays.x) for arrays in found])
     edge_ptr = prefix_sum(torch.tensor([len(arrays.edge_attr) for arrays in found]))
     edge_index = np.concatenate([arrays.edge_index for arrays in found], axis=1)
-    parent, level, tree_ptr = build_arrays(
-        edge_index.astype(np.int64),
-        edge_ptr.numpy(),
-        sizes.numpy(),
-        np.empty(0),
-        height=height,
-        method=method,
-    )
+    graphs = edge_index.astype(np.int64), edge_ptr.numpy(), sizes.numpy(), np.empty(0)
+    transform = tree_transform(method, height)
+    if type(transform) is AddCodingTree:
+        trees = Trees(*build_arrays(*graphs, height=height, method=transform.method))
+    else:  # a control, for an experiment or two: it may take its time
+        trees = _one_by_one(found, transform)
+    parent, level, tree_ptr = trees
     batch = torch.arange(len(found)).repeat_interleave(sizes)
     first = (sizes.cumsum(0) - sizes).repeat_interleave(edge_ptr.diff())
     graph = fingerprint(torch.from_numpy(edge_index) + first, batch, sizes)
@@ -202,6 +204,20 @@ def _pack(found: list[MoleculeArrays], height: int, method: TreeMethod) -> Packe
             "tree": torch.from_numpy(tree_ptr),
         },
         {name: Column.usual(name, torch.long) for name in fields},
+    )
+
+
+def _one_by_one(found: list[MoleculeArrays], transform: AddTree) -> Trees:
+    """Return the trees of any transform."""
+    trees = []
+    for arrays in found:
+        edge_index = torch.from_numpy(arrays.edge_index).long()
+        data = Data(edge_index=edge_index, num_nodes=len(arrays.x))
+        trees.append(transform.tree(data))
+    return Trees(
+        torch.cat([tree.parent for tree in trees]).numpy(),
+        torch.cat([tree.level for tree in trees]).numpy(),
+        np.cumsum([0, *(len(tree.level) for tree in trees)]),
     )
 
 

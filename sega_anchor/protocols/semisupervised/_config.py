@@ -5,7 +5,7 @@ from typing import Literal, TypedDict
 
 from ...augment import Augmentation, Released, augmentation
 from ...training import FeatureSpec
-from ...trees import TreeMethod, check_build
+from ...trees import AddTree, TreeName, tree_transform
 from ...utils import check_at_least, check_choice, check_positive
 from ..settings import Protocol, Seeds, check_batch_size, check_device, seed_numbers
 
@@ -32,7 +32,8 @@ class Config:
         strength: share of nodes or edges that it changes.
         hidden_channels: width of both encoders.
         height: of the coding trees.
-        tree: how they are built; default "refined", or "authors" under "paper".
+        tree: how they are built, or a control, "shuffled" or "random"; default
+            "refined", or "authors" under "paper".
         temperature: of the contrastive loss.
         pretrain_epochs, pretrain_lr: of pre-training.
         epochs, lr: of fine-tuning.
@@ -54,7 +55,7 @@ class Config:
     strength: float = 0.2
     hidden_channels: int = 128
     height: int = 5
-    tree: TreeMethod | None = None
+    tree: TreeName | None = None
     temperature: float = 0.5
     pretrain_epochs: int = 100
     pretrain_lr: float = 0.001
@@ -78,7 +79,7 @@ class Config:
         check_at_least("folds", self.folds, 3)  # one for each part
         check_device(self.device)
         self.view()
-        check_build(self.height, self.tree or "refined")
+        self.tree_transform()
         parts = 1 / self.label_rate if self.label_rate > 0 else 0
         if round(parts) < 2 or abs(parts - round(parts)) > 1e-6:
             raise ValueError(
@@ -87,6 +88,11 @@ class Config:
             )
         names = "hidden_channels temperature pretrain_epochs pretrain_lr lr"
         check_positive(self, *names.split())
+
+    def tree_transform(self) -> AddTree:
+        """Return what gives graphs their trees."""
+        default: TreeName = "authors" if self.protocol == "paper" else "refined"
+        return tree_transform(self.tree or default, self.height)
 
     def view(self) -> Augmentation:
         """Return the augmentation that these values name.
@@ -110,7 +116,7 @@ class Options(TypedDict, total=False):
     strength: float
     hidden_channels: int
     height: int
-    tree: TreeMethod | None
+    tree: TreeName | None
     temperature: float
     pretrain_epochs: int
     pretrain_lr: float

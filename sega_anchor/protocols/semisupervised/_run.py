@@ -139,9 +139,14 @@ class _Run:
     def _view(self) -> AnchorView:
         """Return the anchor view, as wide as the encoder."""
         config = self.config
-        tree = config.tree or ("authors" if config.protocol == "paper" else "refined")
         width = config.hidden_channels
-        return AnchorView(self.in_channels, width, width, config.height, tree)
+        return AnchorView(
+            self.in_channels,
+            width,
+            width,
+            config.height,
+            transform=config.tree_transform(),
+        )
 
     def finish(self, seed: int) -> None:
         """Do what is not on record yet for a seed."""

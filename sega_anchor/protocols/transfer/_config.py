@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-from ...trees import TreeMethod, check_build
+from ...trees import AddTree, TreeName, tree_transform
 from ...utils import check_choice, check_positive
 from ..settings import Seeds, check_batch_size, check_device, seed_numbers
 from ._domains import DOMAINS, DomainName
@@ -27,7 +27,7 @@ class PretrainConfig:
         strength: share of the nodes that is dropped, or kept as a subgraph.
         hidden_channels, num_layers: of the encoder.
         height: of the coding trees.
-        tree: how they are built.
+        tree: how they are built, or a control, "shuffled" or "random".
         seeds: the one that decides start, orders and augmentations, as a list.
         packed: folder for the molecules as graphs with trees; default one under the
             data root, found again by the content of the file.
@@ -50,7 +50,7 @@ class PretrainConfig:
     hidden_channels: int = 300
     num_layers: int = 5
     height: int = 5
-    tree: TreeMethod = "refined"
+    tree: TreeName = "refined"
     seeds: Seeds = (0,)
     packed: str | None = None
     root: str | None = None
@@ -65,7 +65,7 @@ class PretrainConfig:
         check_positive(
             self, "epochs", "lr", "temperature", "hidden_channels", "num_layers"
         )
-        check_build(self.height, self.tree)
+        self.tree_transform()
         check_device(self.device)
         if len(seed_numbers(self.seeds)) > 1:
             raise ValueError(
@@ -73,6 +73,10 @@ class PretrainConfig:
                 f"seeds=[3], got {self.seeds!r}"
             )
         DOMAINS[self.domain].augmentation(self.strength)
+
+    def tree_transform(self) -> AddTree:
+        """Return what gives graphs their trees."""
+        return tree_transform(self.tree, self.height)
 
     @property
     def seed(self) -> int:
@@ -94,7 +98,7 @@ class PretrainOptions(TypedDict, total=False):
     hidden_channels: int
     num_layers: int
     height: int
-    tree: TreeMethod
+    tree: TreeName
     seeds: Seeds
     packed: str | None
     root: str | None

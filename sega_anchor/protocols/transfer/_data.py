@@ -17,7 +17,6 @@ from ...datasets import (
 from ...datasets._files import data_root
 from ...loader import PackedGraphs, on_disk
 from ...loader.digest import digest
-from ...trees import AddCodingTree
 from ...utils import file_digest
 from ._config import FinetuneConfig, PretrainConfig
 
@@ -72,9 +71,7 @@ def unlabelled_graphs(
         return packed, f"sha256 {file_digest(source)}"
     graphs: Sequence[Data] = load_proteins(source, split="unsupervised")
     if config.pretraining == "sega":
-        graphs = AddCodingTree(config.height, config.tree).map(
-            graphs, threads=config.jobs
-        )
+        graphs = config.tree_transform().map(graphs, threads=config.jobs)
     packed = PackedGraphs.of(graphs)
     return packed, digest(packed)
 

@@ -12,7 +12,7 @@ from torch_geometric.data import Data
 from ...augment import Augmentation, EdgePerturb, NodeDrop, RandomChoice, Subgraph
 from ...backbones import MoleculeGIN, ProteinGIN
 from ...nn import AnchorView
-from ...trees import TreeMethod
+from ...trees import AddTree
 
 DomainName = Literal["molecules", "proteins"]
 _ATOMS, _CHIRALITIES = 119, 4
@@ -50,15 +50,15 @@ class Domain:
             kinds.append(EdgePerturb(ratio, mode="undirected"))
         return RandomChoice(kinds)
 
-    def anchor(self, width: int, height: int, tree: TreeMethod) -> AnchorView:
+    def anchor(self, width: int, transform: AddTree) -> AnchorView:
         """Return an anchor view as wide as the encoder."""
         return AnchorView(
             self.leaf_channels,
             width,
             width,
-            height,
-            tree,
+            transform.height,
             max_degree=self.max_degree,
+            transform=transform,
         )
 
 

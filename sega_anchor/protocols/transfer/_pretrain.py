@@ -162,7 +162,7 @@ def _model(config: PretrainConfig, device: str) -> tuple[Contrast, torch.Generat
     encoder = domain.encoder(width, config.num_layers, 0.0)
     anchor = None
     if config.pretraining == "sega":
-        anchor = domain.anchor(width, config.height, config.tree)
+        anchor = domain.anchor(width, config.tree_transform())
     generator = rank_generator(config.seed, device)
     model = Contrast(
         encoder,

@@ -18,6 +18,7 @@ from .build import build_authors as build_authors
 from .build import build_paper as build_paper
 from .build import build_refined as build_refined
 from .build import tree_arrays as tree_arrays
+from .csr import simple_csr as simple_csr
 from .csr import symmetric_csr as symmetric_csr
 from .quantities import tree_volumes as tree_volumes
 from .types import CSR as CSR

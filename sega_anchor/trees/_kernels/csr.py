@@ -19,9 +19,19 @@ FAR = 100  # volumes beyond 2 ** 100 and below 2 ** -100 are scaled to there
 def symmetric_csr(row: Ints, col: Ints, weight: Floats, n: int) -> CSR:
     """Return the undirected simple graph of a directed edge list, rows in order.
 
+    That of :func:`simple_csr`, but weights of too wide a range are rounded, see
+    :func:`_within_range`.
+    """
+    graph = simple_csr(row, col, weight, n)
+    return _within_range(graph) if weight.size > 0 else graph
+
+
+@entry
+def simple_csr(row: Ints, col: Ints, weight: Floats, n: int) -> CSR:
+    """Return the undirected simple graph with its weights as they are.
+
     Self-loops and zero weights go. The weight of {u, v} is the larger of the sums of
-    the u -> v and of the v -> u entries; without weights (size 0) it is 1. Weights of
-    too wide a range are rounded, see :func:`_within_range`.
+    the u -> v and of the v -> u entries; without weights (size 0) it is 1.
     """
     weighted = weight.size > 0
     outward = _merged(_transposed(_rows(col, row, weight, n)))
@@ -29,7 +39,7 @@ def symmetric_csr(row: Ints, col: Ints, weight: Floats, n: int) -> CSR:
     if not _same(outward, inward):
         outward = _larger(outward, inward, weighted)
     if weighted:
-        return _within_range(outward)
+        return outward
     return CSR(outward.indptr, outward.indices, np.ones(outward.indices.size))
 
 
