@@ -92,6 +92,9 @@ def test_tree_statistics_are_those_of_the_trees_that_are_given(dataset) -> None:
     other = run(dataset, baseline.Config("trees", height=3), anchor=view)
     assert not torch.equal(other.embeddings["G"], plain.embeddings["G"])
     assert other.config["trees"].startswith("AddRandomTree")
+    shuffled = run(dataset, baseline.Config("trees", height=3, tree="shuffled"))
+    assert shuffled.config["label"] == "Tree statistics, shuffled"
+    assert not torch.equal(shuffled.embeddings["G"], plain.embeddings["G"])
 
 
 def test_finished_seeds_are_not_measured_again(

@@ -32,7 +32,7 @@ from ...nn import AnchorView
 from ...profile import phase
 from ...report import Record, Result
 from ...training import FeatureSpec, OnEpoch
-from ...trees import TreeMethod, check_build
+from ...trees import AddTree, TreeName, tree_transform
 from ...trees.quantities import tree_statistics
 from ...utils import check_at_least, check_choice
 from ...utils.progress import log_shown
@@ -66,8 +66,8 @@ class Config:
             :func:`~sega_anchor.trees.quantities.tree_statistics`.
         iterations: of "wl"; default as many as GIN has layers.
         height: of the coding trees of "trees".
-        tree: how those are built, see ``build_coding_tree``; default "authors" under
-            protocol="paper", else "refined".
+        tree: how those are built, see ``build_coding_tree``, or a control, "shuffled"
+            or "random"; default "authors" under protocol="paper", else "refined".
 
     Raises:
         ValueError: for a value that cannot be used.
@@ -76,13 +76,17 @@ class Config:
     kind: KindName = "statistics"
     iterations: int = 3
     height: int = 5
-    tree: TreeMethod | None = None
+    tree: TreeName | None = None
 
     def __post_init__(self) -> None:
         """Refuse values before any work starts."""
         check_choice("kind", self.kind, KindName)
         check_at_least("iterations", self.iterations, 0)
-        check_build(self.height, self.tree or "refined")
+        self.tree_transform()
+
+    def tree_transform(self, default: TreeName = "refined") -> AddTree:
+        """Return what gives graphs their trees."""
+        return tree_transform(self.tree or default, self.height)
 
 
 _NOTHING = FeatureSpec(labels="none", degree="none")
@@ -233,16 +237,22 @@ def _prepare(
     features = feature_transform(seen, settings.protocol, name, attributes)
     view = anchor if isinstance(anchor, AnchorView) else None
     if kind.trees and view is None:
-        usual: TreeMethod = "authors" if settings.protocol == "paper" else "refined"
-        view = AnchorView(1, height=config.height, method=config.tree or usual)
+        usual: TreeName = "authors" if settings.protocol == "paper" else "refined"
+        view = AnchorView(
+            1, height=config.height, transform=config.tree_transform(usual)
+        )
     cached = find_cache(dataset, graphs)
     packed = pack(prepare(graphs, features, view, cached, settings.jobs))
-    decisive = {} if view is None else {"trees": repr(view.transform)}
+    title, decisive = kind.title, {}
+    if kind.trees and config.tree:
+        title += f", {config.tree}"
+    if view is not None:
+        decisive["trees"] = repr(view.transform)
     if config.kind == "wl":
         decisive["iterations"] = str(config.iterations)
     description = {
         "method": "Baseline",
-        "label": label(kind.title, settings, seen, kind.features),
+        "label": label(title, settings, seen, kind.features),
         "dataset": name,
         "content": digest(packed, labels=labels, **beside(chosen)),
         "features": repr(features),
