@@ -10,6 +10,8 @@ from typing import Any
 #: Entry points of this group name modules with a ``Config`` and a ``run``.
 GROUP = "sega_anchor.methods"
 BUILT_IN = ("adgcl", "autogcl", "graphcl", "joao", "rgcl")
+#: What stands beside the methods and trains nothing.
+_BASELINE = EntryPoint("baseline", "sega_anchor.protocols.unsupervised.baseline", GROUP)
 _OURS = Path(__file__).parents[2] / "adapters"
 
 
@@ -18,7 +20,7 @@ def find_methods() -> dict[str, EntryPoint]:
     found = {entry.name: entry for entry in entry_points(group=GROUP)}
     # A bare checkout has no metadata; and nobody else's takes the place of ours.
     ours = {name: EntryPoint(name, f"adapters.{name}", GROUP) for name in BUILT_IN}
-    return dict(sorted((found | ours).items()))
+    return dict(sorted((found | ours | {"baseline": _BASELINE}).items()))
 
 
 def load_method(name: str) -> Any:
@@ -45,7 +47,7 @@ def load_methods() -> dict[str, Any]:
         try:
             loaded[name] = load_method(name)
         except ImportError as error:
-            if name in BUILT_IN:
+            if name in (*BUILT_IN, _BASELINE.name):
                 raise
             package = entry.dist.name if entry.dist else "another package"
             print(

@@ -68,6 +68,12 @@ def find_labels(graphs: Sequence[Data], folds: int, inner_folds: int = 0) -> Ten
             f"each graph needs exactly one label, got {labels.numel()} labels for "
             f"{len(graphs)} graphs"
         )
+    check_classes(labels, folds, inner_folds)
+    return labels
+
+
+def check_classes(labels: Tensor, folds: int, inner_folds: int = 0) -> None:
+    """Raise ValueError unless there are enough graphs of each class for the folds."""
     found = Counter(labels.tolist())
     # One in each fold, and one in each inner fold of those that are trained on.
     least = max(folds, ceil(inner_folds * folds / (folds - 1)))
@@ -76,7 +82,6 @@ def find_labels(graphs: Sequence[Data], folds: int, inner_folds: int = 0) -> Ten
             f"the evaluation needs at least 2 classes of {least} graphs each, got "
             f"{dict(found)} (class: graphs)"
         )
-    return labels
 
 
 def _label(i: int, y: Any) -> Tensor:

@@ -36,12 +36,17 @@ class Settings:
         max_degree: cap of the one-hot degree; default as published, 10 for DD and the
             REDDIT sets, else 100.
         seeds: how many seeds, 0, 1, ..., or a list of them, such as [3, 4].
-        epochs: training epochs; default as published.
-        evaluate_at: epochs after which the embeddings are evaluated; none at all, (),
-            needs no labels; default as published, as far as there are such epochs.
+        epochs: training epochs; default as published. With 0 the networks are
+            evaluated as they are drawn, batch norm with its initial statistics.
+        evaluate_at: epochs after which the embeddings are evaluated, 0 before the
+            first; none at all, (), needs no labels; default as published, as far as
+            there are such epochs.
         batch_size: graphs per step, at least 2; default as published.
         classifier: "rbf" kernel or "linear"; default as published.
         folds: of the evaluation.
+        distinct: evaluate on distinct graphs only: of graphs that Weisfeiler-Lehman
+            finds equal, node labels included, the first of their most frequent class.
+            Training sees all.
         root: folder in which data sets are kept.
         archives: folder of NAME.zip archives, looked at before any download.
         results: folder for the record; a run found there is not repeated.
@@ -68,6 +73,7 @@ class Settings:
     batch_size: int | None = None
     classifier: SVMKind | None = None
     folds: int = 10
+    distinct: bool = False
     root: str | None = None
     archives: str | None = None
     results: str | None = None
@@ -84,9 +90,9 @@ class Settings:
         if self.batch_size is not None:
             check_batch_size(self.batch_size)
         seed_numbers(self.seeds)
-        for name in ("epochs", "jobs"):
+        for name, least in (("epochs", 0), ("jobs", 1)):
             if getattr(self, name) is not None:
-                check_at_least(name, getattr(self, name), 1)
+                check_at_least(name, getattr(self, name), least)
         check_at_least("folds", self.folds, 2)
         check_device(self.device)
         if self.max_degree is not None and self.max_degree < 0:
@@ -101,7 +107,7 @@ class Settings:
             >>> Settings(epochs=5).resolved(Published()).evaluate_at
             (5,)
         """
-        epochs = self.epochs or published.epochs
+        epochs = published.epochs if self.epochs is None else self.epochs
         evaluate_at = self.evaluate_at
         if evaluate_at is None:
             known = tuple(e for e in published.evaluate_at if e <= epochs)
@@ -128,9 +134,9 @@ class Settings:
 
 
 def _check_epochs(evaluate_at: tuple[int, ...], epochs: int) -> None:
-    if not all(1 <= epoch <= epochs for epoch in evaluate_at):
+    if not all(0 <= epoch <= epochs for epoch in evaluate_at):
         raise ValueError(
-            f"evaluate_at must name epochs from 1 to {epochs}, got {evaluate_at!r}"
+            f"evaluate_at must name epochs from 0 to {epochs}, got {evaluate_at!r}"
         )
 
 
@@ -228,6 +234,8 @@ def identity(config: Any, *unimportant: str) -> dict[str, Any]:
         unimportant: fields that decide none, beside folders and seeds.
     """
     left_out = {"seeds", "root", "archives", "results", "jobs", *unimportant}
+    if not getattr(config, "distinct", False):  # records of before it had a name
+        left_out.add("distinct")
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in asdict(config).items()
@@ -248,6 +256,7 @@ class Options(TypedDict, total=False):
     batch_size: int | None
     classifier: SVMKind | None
     folds: int
+    distinct: bool
     root: str | None
     archives: str | None
     results: str | None

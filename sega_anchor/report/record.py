@@ -130,10 +130,13 @@ class Record:
         return self.path and self.path.with_name(f"{self.path.stem}-{name}")
 
     def finish(self, seed: int, embeddings: dict[str, Tensor]) -> None:
-        """Save the embeddings of a seed beside the record, and that it is complete."""
+        """Save that a seed is complete, and its embeddings, if any, beside the record.
+
+        Baselines have none of their own: theirs are the same for all seeds.
+        """
         known = self.seed_entry(seed)
         path = self.sibling_path(f"seed{seed}.safetensors")
-        if path is not None:
+        if path is not None and embeddings:
             write_atomically(path, save(embeddings))
             self.note_file(seed, path)
         known["complete"] = True

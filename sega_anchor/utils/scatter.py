@@ -95,6 +95,14 @@ def num_graphs(data: Data) -> int:
     return int(data.num_graphs) if "batch" in data else 1
 
 
+def graph_of_nodes(data: Data) -> Tensor:
+    """Return the number of each node's graph, ``(num_nodes,)``."""
+    if "batch" in data:
+        batch: Tensor = data.batch
+        return batch
+    return torch.zeros(data.num_nodes, dtype=torch.long)
+
+
 def take_rows(x: Tensor, index: Tensor) -> Tensor:
     """Return rows of x; the gradient is the :func:`sum_rows` of gradients.
 

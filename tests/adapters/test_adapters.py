@@ -73,6 +73,22 @@ def test_a_run_measures_every_embedding(dataset, title, protocol, anchor) -> Non
         assert result.embeddings["T"].shape == result.embeddings["G"].shape
 
 
+@pytest.mark.usefixtures("quick_scores")
+@pytest.mark.parametrize(("protocol", "anchor"), [("honest", True), ("paper", None)])
+@pytest.mark.parametrize("title", CASES)
+def test_untrained_networks_are_evaluated_once(
+    dataset, title, protocol, anchor
+) -> None:
+    module, config = adapter(title)
+    options = {**SHORT, "epochs": 0, "evaluate_at": None, "protocol": protocol}
+    result = module.run(dataset, anchor=anchor, config=config, **options)
+    assert {epoch for epoch, _ in result.candidates()} == {0}
+    assert result.history == {0: []}
+    expected = "SEGA" if title == "GraphCL" else f"SEGA-{title}"
+    assert result.config["label"] == f"{expected if anchor else title}, untrained"
+    assert result.embeddings["G"].isfinite().all()
+
+
 @pytest.mark.parametrize("title", CASES)
 def test_the_same_seed_gives_the_same_bits(dataset, title) -> None:
     module, config = adapter(title)

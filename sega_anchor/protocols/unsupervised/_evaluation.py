@@ -11,19 +11,19 @@ from ...evaluate import svm_scores
 from ...profile import phase
 from ...report import Evaluation, Result
 from ...utils.progress import ProgressCounter, log_line
-from ._job import Job
+from ._job import Task
 
 
-def evaluate(job: Job, seed: int, epoch: int, embeddings: dict[str, Tensor]) -> None:
+def evaluate(task: Task, seed: int, epoch: int, embeddings: dict[str, Tensor]) -> None:
     """Score each embedding, keeping every finished fold on record.
 
     Args:
-        job: gets the scores in its record; folds found there are not scored again.
+        task: gets the scores in its record; folds found there are not scored again.
         seed: of the training.
         epoch: after which the embeddings were made.
         embeddings: by name, ``(num_graphs, channels)``.
     """
-    total = job.settings.folds * len(embeddings)
+    total = task.settings.folds * len(embeddings)
     with (
         phase("evaluation"),
         ProgressCounter("Evaluating", total, last=False) as counter,
@@ -32,10 +32,10 @@ def evaluate(job: Job, seed: int, epoch: int, embeddings: dict[str, Tensor]) -> 
             # Honest: the same folds for all that are compared within a seed.
             # Published: new ones for every evaluation.
             folds_seed = seed
-            if job.settings.protocol == "paper":
+            if task.settings.protocol == "paper":
                 folds_seed = zlib.crc32(f"{seed}/{epoch}/{place}".encode())
-            _score(job, seed, f"{epoch}/{name}", embedding, folds_seed, counter)
-    for one in evaluations(job, seed):
+            _score(task, seed, f"{epoch}/{name}", embedding, folds_seed, counter)
+    for one in evaluations(task, seed):
         if one.epoch == epoch:
             validation, test = (100 * np.mean(s) for s in (one.validation, one.test))
             log_line(
@@ -44,11 +44,11 @@ def evaluate(job: Job, seed: int, epoch: int, embeddings: dict[str, Tensor]) -> 
             )
 
 
-def evaluations(job: Job, seed: int) -> list[Evaluation]:
+def evaluations(task: Task, seed: int) -> list[Evaluation]:
     """Return what is on record of a seed, evaluations under way left out."""
     found = []
-    folds = [str(fold) for fold in range(job.settings.folds)]
-    for key, scores in job.record.seed_entry(seed).get("evaluations", {}).items():
+    folds = [str(fold) for fold in range(task.settings.folds)]
+    for key, scores in task.record.seed_entry(seed).get("evaluations", {}).items():
         if all(fold in scores["test"] for fold in folds):
             epoch, name = key.split("/")
             test, validation = (
@@ -59,14 +59,14 @@ def evaluations(job: Job, seed: int) -> list[Evaluation]:
     return found
 
 
-def best_validation(job: Job, seed: int, epoch: int) -> float:
+def best_validation(task: Task, seed: int, epoch: int) -> float:
     """Return the inner accuracy of the best candidate up to an epoch, in per cent."""
-    so_far = [one for one in evaluations(job, seed) if one.epoch <= epoch]
-    return Result(job.record.config, so_far).validation.mean
+    so_far = [one for one in evaluations(task, seed) if one.epoch <= epoch]
+    return Result(task.record.config, so_far).validation.mean
 
 
 def _score(
-    job: Job,
+    task: Task,
     seed: int,
     key: str,
     embedding: Tensor,
@@ -74,11 +74,14 @@ def _score(
     counter: ProgressCounter,
 ) -> None:
     """Score one embedding, but for the folds that are on record."""
-    assert job.labels is not None
-    finished = job.record.seed_entry(seed).setdefault("evaluations", {})
+    assert task.labels is not None
+    labels = task.labels
+    if task.chosen is not None:
+        embedding, labels = embedding[task.chosen], labels[task.chosen]
+    finished = task.record.seed_entry(seed).setdefault("evaluations", {})
     parts: dict[str, Any] = {"test": {}, "validation": {}, "cost": {}}
     scores = finished.setdefault(key, parts)
-    folds = job.settings.folds
+    folds = task.settings.folds
     missing = [fold for fold in range(folds) if str(fold) not in scores["test"]]
     counter.update(folds - len(missing))
     if not missing:
@@ -87,17 +90,17 @@ def _score(
     def keep(fold: int, found: dict[str, float]) -> None:
         for part, value in found.items():
             scores[part][str(fold)] = value
-        job.record.save()
+        task.record.save()
         counter.update()
 
     svm_scores(
         embedding,
-        job.labels,
-        classifier=job.settings.classifier or "rbf",
-        folding=job.folding,
+        labels,
+        classifier=task.settings.classifier or "rbf",
+        folding=task.folding,
         folds=folds,
         random_state=folds_seed,
         only=missing,
-        jobs=job.settings.jobs or cpu_count(),
+        jobs=task.settings.jobs or cpu_count(),
         on_fold=keep,
     )

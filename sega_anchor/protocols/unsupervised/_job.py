@@ -1,4 +1,4 @@
-"""Job: one configuration, prepared; what all its seeds share."""
+"""Task and Job: one configuration, prepared; what all its seeds share."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -9,7 +9,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from ...distributed import is_main, main_first, rank_identity
-from ...evaluate import INNER_FOLDS, Folding
+from ...evaluate import INNER_FOLDS, Folding, distinct_graphs, wl_classes
 from ...loader import PackedGraphs
 from ...loader.digest import digest
 from ...loader.packed_loader import move_if_fits
@@ -19,6 +19,7 @@ from ...report import Record
 from ...training import FeatureSpec, Method
 from ..features import feature_transform
 from ..prepare import (
+    check_classes,
     choose_view,
     find_cache,
     find_graphs,
@@ -29,35 +30,46 @@ from ..prepare import (
 from ..settings import Settings, check_results, identity
 
 
-@dataclass(frozen=True)
-class Job:
-    """What the seeds of one configuration share.
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What is evaluated over seeds, and where that is kept.
+
+    Args:
+        settings: those of the run, nothing left open.
+        labels: class of each graph; None if nothing is evaluated.
+        chosen: numbers of the graphs that are evaluated; None for all.
+        folding: how the folds of the evaluation are drawn.
+        record: what is measured, with the whole configuration.
+    """
+
+    settings: Settings
+    labels: Tensor | None
+    chosen: Tensor | None
+    folding: Folding
+    record: Record
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job(Task):
+    """What the seeds of one configuration share, and train on.
 
     Args:
         method: the class to train.
         config: its hyper-parameters.
-        settings: those of the run, nothing left open.
         view: the anchor view, copied for each seed, or None.
         graphs: what the encoders see, on the device if there is room.
         in_channels: width of the graph encoder's input.
-        labels: class of each graph; None if nothing is evaluated.
         shuffle: whether batches are drawn again in each epoch.
-        folding: how the folds of the evaluation are drawn.
         device: of this rank.
-        record: what is measured, with the whole configuration.
     """
 
     method: type[Method[Any]]
     config: Any
-    settings: Settings
     view: AnchorView | None
     graphs: PackedGraphs
     in_channels: int
-    labels: Tensor | None
     shuffle: bool
-    folding: Folding
     device: str
-    record: Record
 
     @property
     def epochs(self) -> int:
@@ -102,9 +114,9 @@ def prepare_job(
         name, graphs, attributes = find_graphs(
             dataset, settings.protocol, settings.root, settings.archives
         )
-    labels = None
+    labels = chosen = None
     if settings.evaluate_at:
-        labels = find_labels(graphs, settings.folds, INNER_FOLDS)
+        labels, chosen = choose_graphs(name, graphs, attributes, settings)
     features = feature_transform(seen, settings.protocol, name, attributes)
     leaf_channels = features(graphs[0]).tree_x.size(1)
     view = choose_view(method, anchor, leaf_channels, config)
@@ -112,11 +124,16 @@ def prepare_job(
     with main_first(), phase("data"):
         prepared = prepare(graphs, features, view, cache, settings.jobs)
     packed = pack(prepared)
+    title = method.title(config)
+    if view is not None:
+        title = "SEGA" if title == "GraphCL" else f"SEGA-{title}"
+    if settings.epochs == 0:
+        title += ", untrained"
     description = {
         "method": method.name,
-        "label": _label(method.title(config), view, seen, published.features),
+        "label": label(title, settings, seen, published.features),
         "dataset": name,
-        "content": digest(packed, labels=labels),
+        "content": digest(packed, labels=labels, **beside(chosen)),
         "anchor": None if view is None else repr(view),
         "features": repr(features),
         "choice": published.choice,
@@ -125,13 +142,14 @@ def prepare_job(
         **rank_identity(),
     }
     return Job(
-        method,
-        config,
-        settings,
-        view,
+        method=method,
+        config=config,
+        settings=settings,
+        view=view,
         graphs=move_if_fits(packed, torch.device(device)),
         in_channels=prepared[0].x.size(1),
         labels=labels,
+        chosen=chosen,
         shuffle=published.shuffle or not paper,
         folding=published.folding if paper else "stratified",
         device=device,
@@ -139,14 +157,42 @@ def prepare_job(
     )
 
 
-def _label(
-    title: str, view: AnchorView | None, seen: FeatureSpec, published: FeatureSpec
+def choose_graphs(
+    name: str, graphs: Sequence[Data], attributes: int, settings: Settings
+) -> tuple[Tensor, Tensor | None]:
+    """Return the class of each graph, and which are evaluated, None for all.
+
+    That depends on the data alone, and not on what a method shows to its encoders, so
+    that methods are compared on the same graphs.
+
+    Raises:
+        ValueError: for labels that are none, or too few of a class for the folds.
+    """
+    labels = find_labels(graphs, settings.folds, INNER_FOLDS)
+    if not settings.distinct:
+        return labels, None
+    shown = FeatureSpec(labels="both", degree="none")
+    features = feature_transform(shown, settings.protocol, name, attributes)
+    packed = pack(prepare(graphs, features, None))
+    classes = wl_classes(packed.batch(range(len(packed))))
+    chosen = distinct_graphs(classes, labels)
+    check_classes(labels[chosen], settings.folds, INNER_FOLDS)
+    return labels, chosen
+
+
+def beside(chosen: Tensor | None) -> dict[str, Tensor]:
+    """Return what the digest of the graphs covers beside them and their labels."""
+    return {} if chosen is None else {"chosen": chosen}
+
+
+def label(
+    title: str, settings: Settings, seen: FeatureSpec, published: FeatureSpec
 ) -> str:
-    """Return how tables call this run."""
-    if view is not None:
-        title = "SEGA" if title == "GraphCL" else f"SEGA-{title}"
+    """Return how tables call a run: what differs from the published follows."""
     if seen.degree != published.degree:
         title += f", degrees: {seen.degree}"
     if seen.labels != published.labels:
         title += f", labels: {seen.labels}"
+    if settings.distinct:
+        title += ", distinct graphs"
     return title

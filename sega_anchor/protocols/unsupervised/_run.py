@@ -1,6 +1,7 @@
 """run: train and evaluate a method over seeds; adapter: the ``run`` of one method."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from torch import Tensor
@@ -16,8 +17,11 @@ from ...utils.progress import log_line, log_shown
 from ..prepare import announce
 from ..settings import Options, Settings, check_options, seed_numbers
 from ._evaluation import evaluations
-from ._job import Job, prepare_job
+from ._job import Job, Task, prepare_job
 from ._training import Training
+
+#: The history of a seed, and its embeddings by name.
+Measured = tuple[list[dict[str, Any]], dict[str, Tensor]]
 
 
 def run(
@@ -52,13 +56,20 @@ def run(
         announce(job.record, len(job.graphs), seeds, job.epochs, device)
         embeddings: dict[str, Tensor] = {}
         for seed in seeds:
-            embeddings = _finish(job, seed, on_epoch)
-    return _result(job, embeddings)
+            work = partial(_train, job, seed, on_epoch)
+            embeddings = finish_seed(job, seed, work)
+    return make_result(job, embeddings)
 
 
-def _finish(job: Job, seed: int, on_epoch: OnEpoch | None) -> dict[str, Tensor]:
-    """Train with one seed, unless that is on record; return the last embeddings."""
-    record = job.record
+def _train(job: Job, seed: int, on_epoch: OnEpoch | None) -> Measured:
+    return Training(job, seed, on_epoch).finish()
+
+
+def finish_seed(
+    task: Task, seed: int, work: Callable[[], Measured]
+) -> dict[str, Tensor]:
+    """Do the work of one seed, unless that is on record; return the last embeddings."""
+    record = task.record
     state = record.sibling_path(f"seed{seed}.state")
     with one_at_a_time(state):
         record.refresh()
@@ -66,29 +77,27 @@ def _finish(job: Job, seed: int, on_epoch: OnEpoch | None) -> dict[str, Tensor]:
         is_complete = known.get("complete", False) and record.has_whole_files(seed)
         if broadcast_object(is_complete):
             embeddings = record.embeddings(seed)
-            TrainingState(state).discard()  # a kill may have left it behind
             log_line(f"seed {seed}: on record")
         else:
-            training = Training(job, seed, on_epoch)
-            known["history"], embeddings = training.finish()
+            known["history"], embeddings = work()
             if is_main():
                 record.finish(seed, embeddings)
-            training.state.discard()
+        TrainingState(state).discard()  # where it is on record, a kill has left it
     # Rank 0 has evaluated; the others learn of it here.
     known.update(broadcast_object(known))
     return broadcast_object(embeddings)
 
 
-def _result(job: Job, embeddings: dict[str, Tensor]) -> Result:
+def make_result(task: Task, embeddings: dict[str, Tensor]) -> Result:
     """Return what all seeds have measured."""
-    seeds = seed_numbers(job.settings.seeds)
+    seeds = seed_numbers(task.settings.seeds)
     return Result(
-        job.record.config,
-        [one for seed in seeds for one in evaluations(job, seed)],
-        {seed: job.record.seed_entry(seed)["history"] for seed in seeds},
+        task.record.config,
+        [one for seed in seeds for one in evaluations(task, seed)],
+        {seed: task.record.seed_entry(seed)["history"] for seed in seeds},
         embeddings,
-        job.labels,
-        job.record.path,
+        task.labels,
+        task.record.path,
     )
 
 
