@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Hashable, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from typing_extensions import override
 
+from ..utils.checks import did_you_mean
 from ._methods import find_methods, load_method
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def read_runs(path: str, defaults: Mapping[str, Any]) -> list[Run]:
         raise ValueError(f"{path} is no YAML that can be read: {words}") from error
     if not isinstance(content, dict) or not content:
         raise ValueError(
-            f"{path} names no run: write lines as NAME: {{method: graphcl}}"
+            f"{path} names no run: write lines such as GraphCL: {{method: graphcl}}"
         )
     return [_run(path, name, line, defaults) for name, line in content.items()]
 
@@ -57,8 +57,7 @@ def _run(path: str, name: Any, line: Any, defaults: Mapping[str, Any]) -> Run:
     method = options.pop("method")
     known = find_methods()
     if method not in known:
-        near = difflib.get_close_matches(str(method), known, n=1)
-        guess = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+        guess = did_you_mean(str(method), known)
         raise ValueError(
             f"{path}: run {name!r}: there is no method {method!r}; {guess}"
         )
@@ -71,7 +70,7 @@ def _run(path: str, name: Any, line: Any, defaults: Mapping[str, Any]) -> Run:
         raise ValueError(f"{path}: {error}") from None
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]
     """PyYAML's safe loader, but a name given twice is an error."""
 
     @override
@@ -87,4 +86,5 @@ class _Loader(yaml.SafeLoader):
                 )
             if isinstance(key, yaml.ScalarNode):
                 seen.add(key.value)
-        return super().construct_mapping(node, deep)
+        found: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        return found

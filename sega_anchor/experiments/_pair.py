@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 from ..protocols.settings import seed_numbers
 from ..report import Pair
+from ..utils.checks import did_you_mean
 from ._complete import Cell
 from ._run import Run
 
@@ -40,10 +40,7 @@ def against(
     found: list[tuple[Run, Run]] = []
     for name in dict.fromkeys(references):
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            guess = (
-                f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
-            )
+            guess = did_you_mean(name, known)
             raise ValueError(f"there is no run {name!r} to be the reference; {guess}")
         reference = known[name]
         others = [run for run in runs if run is not reference]

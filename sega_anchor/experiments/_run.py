@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import types
 from argparse import ArgumentError
@@ -16,6 +15,7 @@ from jsonargparse import ArgumentParser
 from ..protocols import Settings
 from ..protocols.settings import Seeds
 from ..report import Result
+from ..utils.checks import did_you_mean
 
 #: What decides folds, files and places is the same for all alternatives.
 _SINGLE = {"anchor", "protocol", "folds", "distinct", "device", "jobs"}
@@ -113,9 +113,8 @@ class Run:
     @cached_property
     def _types(self) -> dict[str, Any]:
         hints = get_type_hints(self.method.Config) | get_type_hints(Settings)
-        names = [
-            f.name for kind in (self.method.Config, Settings) for f in fields(kind)
-        ]
+        kinds = (self.method.Config, Settings)
+        names = [field.name for kind in kinds for field in fields(kind)]
         return {name: hints[name] for name in names} | {"anchor": bool}
 
     @cached_property
@@ -128,9 +127,7 @@ class Run:
     def _values(self, name: str) -> list[Any]:
         """Return the alternatives of an option, a single one as a rule."""
         if name not in self._types:
-            near = difflib.get_close_matches(name, self._types, n=1)
-            known = ", ".join(self._types)
-            guess = f"did you mean {near[0]!r}?" if near else f"known: {known}"
+            guess = did_you_mean(name, self._types)
             raise ValueError(f"there is no option {name!r}; {guess}")
         given, hint = self.options[name], self._types[name]
         single = name in _SINGLE or _takes_lists(hint) or not isinstance(given, list)

@@ -178,7 +178,7 @@ class Result:
         best = self._choose if choice == "validation" else self._best_on_test
         scores = best(embedding)[0]
         if self.config["protocol"] == "paper":
-            return scores.mean(axis=1, keepdims=True)
+            scores = np.mean(scores, axis=1, keepdims=True)
         return scores
 
     def _best_on_test(self, embedding: str | None) -> tuple[Floats, int]:

@@ -10,15 +10,6 @@ from typing import Any
 import pytest
 
 from sega_anchor.cli import main
-from sega_anchor.report import (
-    Accuracy,
-    Evaluation,
-    Gain,
-    Pair,
-    Result,
-    comparison_table,
-    result_table,
-)
 from tests.helpers.paths import ROOT
 
 WORDS = [
@@ -96,70 +87,6 @@ def test_sigkill_at_random_moments_loses_no_finished_cell(tmp_path: Path) -> Non
     assert numbers(finished(killed)) == numbers(finished(whole))
     assert len(finished(whole)) == 4
     assert (killed / "other-run.json").read_text() == "somebody else's"
-
-
-def result(label: str, dataset: str, tests: list[float]) -> Result:
-    """One candidate, one fold, an accuracy for each seed."""
-    evaluations = [
-        Evaluation(seed, 20, "G", (test,), (0.5,)) for seed, test in enumerate(tests)
-    ]
-    config = {"label": label, "dataset": dataset, "protocol": "honest"}
-    return Result({**config, "choice": "test"}, evaluations)
-
-
-def test_the_table_has_the_papers_layout() -> None:
-    pairs = [
-        Pair(result("JOAO", name, [0.8, 0.9]), result("SEGA-JOAO", name, better))
-        for name, better in (("MUTAG", [0.82, 0.94]), ("DD", [0.8, 0.9]))
-    ]
-    pairs.append(Pair(result("RGCL", "DD", [0.5]), result("SEGA-RGCL", "DD", [0.25])))
-    lines = comparison_table(pairs).splitlines()
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
-    assert cells[0] == ["method", "MUTAG", "DD"]
-    assert cells[2:] == [
-        ["JOAO", "85.00 ± 5.00", "85.00 ± 5.00"],
-        ["SEGA-JOAO", "88.00 ± 6.00", "85.00 ± 5.00"],
-        ["gain", "+3.00 ± 1.00, p = 0.2", "+0.00 ± 0.00"],
-        ["RGCL", "", "50.00"],
-        ["SEGA-RGCL", "", "25.00"],
-        ["gain", "", "-25.00"],
-    ]
-
-
-def test_wide_tables_are_folded_at_100_columns() -> None:
-    names = ("github_stargazers", "REDDIT-MULTI-5K", "REDDIT-BINARY")
-    methods = ("GraphCL", "AD-GCL", "JOAO", "JOAOv2", "AutoGCL", "RGCL")
-
-    def spread(label: str, name: str, kinds: str) -> Result:
-        scores = [
-            Evaluation(seed, 20, kind, (0.5 + len(label) * seed**2 / 999,), (0.5,))
-            for seed in range(3)
-            for kind in kinds.split()
-        ]
-        return Result({**result(label, name, []).config}, scores)
-
-    pairs = [
-        Pair(spread(method, name, "G"), spread(f"SEGA-{method}", name, "G T GT"))
-        for method in methods
-        for name in (*names, "COLLAB")
-    ]
-    three = comparison_table(
-        [p for p in pairs if p.baseline.config["dataset"] in names]
-    )
-    both = result_table([r for pair in pairs for r in (pair.baseline, pair.anchored)])
-    four = comparison_table(pairs)
-    for text in (three, both, four):
-        assert max(map(len, text.splitlines())) <= 100
-    parts = [part.splitlines() for part in four.split("\n\n")]
-    assert len(parts) == 2
-    assert [part[2].split("|")[1].strip() for part in parts] == ["GraphCL"] * 2
-    assert "COLLAB" in parts[1][0]
-    assert "github_stargazers |" in both.split("\n\n")[1]  # rows can be told apart
-
-
-def test_a_gain_needs_the_same_seeds() -> None:
-    with pytest.raises(ValueError, match="2 and 3 seeds: run both"):
-        Gain.of(Accuracy((80.0, 81.0), 1), Accuracy((80.0, 81.0, 82.0), 1))
 
 
 @pytest.mark.parametrize(
