@@ -71,7 +71,7 @@ class _Job:
         if shuffled:
             random.shuffle(seeds)
         found = self.alternative.run(self.dataset, seeds)
-        history = {seed: found.history[seed] for seed in self.seeds}
+        history = dict(sorted(found.history.items()))  # as accuracies are
         if self.run.named:
             found = replace(found, config={**found.config, "label": self.run.name})
         return replace(found, history=history, embeddings={})  # which are large

@@ -104,3 +104,96 @@ def test_bad_words_get_a_message_and_status_2(words, message, tmp_path, capsys) 
     error = capsys.readouterr().err
     assert message in error
     assert not list(tmp_path.iterdir())
+
+
+RUNS = """
+GraphCL: {method: graphcl, degree: both}
+SEGA: &sega {method: graphcl, anchor: true, degree: both, height: [2, 3]}
+Low: {<<: *sega, lr: 1e-3, height: 2, epochs: 2, evaluate_at: [1, 2]}
+"""
+SHORT = ["--seeds", "2", "--epochs", "1", "--folds", "2", "--jobs", "1"]
+
+
+def one_comparison(words: list[str], capsys) -> Any:
+    assert main(["compare", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_file_says_what_is_compared(tmp_path: Path, capsys, quick_scores) -> None:
+    file, results = tmp_path / "runs.yaml", tmp_path / "results"
+    file.write_text(RUNS)
+    words = ["synthetic", "--runs", str(file), *SHORT, "--results", str(results)]
+    assert main(["compare", *words, "--reference", "GraphCL", "SEGA"]) == 0
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 100
+    lines = [line for line in printed.splitlines() if line.startswith("| synthetic")]
+    for names in ("SEGA   | GraphCL", "Low    | GraphCL", "Low    | SEGA"):
+        assert sum(names in line for line in lines) == 2  # over seeds, over graphs
+    assert "| synthetic | SEGA   | height" in printed
+    found = one_comparison([*words, "--reference", "SEGA"], capsys)
+    graphcl, sega, low = found["runs"]
+    assert [one["run"] for one in found["runs"]] == ["GraphCL", "SEGA", "Low"]
+    assert sega["choice"]["alternatives"] == [{"height": 2}, {"height": 3}]
+    assert sega["choice"]["chosen"] in sega["choice"]["alternatives"]
+    assert len(sega["choice"]["validation"]) == 2
+    assert sega["config"]["degree"] == graphcl["config"]["degree"] == "both"
+    assert (low["config"]["lr"], low["config"]["evaluate_at"]) == (1e-3, [1, 2])
+    assert (low["config"]["epochs"], sega["config"]["epochs"]) == (2, 1)
+    assert [(p["run"], p["reference"]) for p in found["pairs"]] == [
+        ("GraphCL", "SEGA"),
+        ("Low", "SEGA"),
+    ]
+    adjusted = [pair["graphs"]["adjusted"] for pair in found["pairs"]]
+    assert all(
+        p["graphs"]["p_value"] <= a
+        for p, a in zip(found["pairs"], adjusted, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "message"),
+    [
+        ("A: {method: graphlc}", [], "no method 'graphlc'; did you mean 'graphcl'?"),
+        ("A: {method: graphcl, heigt: 2}", [], "'heigt'; did you mean 'height'?"),
+        ("A: {method: graphcl, degree: bth}", [], "degree must be 'anchor' or 'both'"),
+        ("A: {degree: both}", [], "run 'A' has no method: write A: {method: graphcl}"),
+        ("A: graphcl", [], "run 'A' has no method"),
+        ("", [], "names no run"),
+        ("A: [", [], "is no YAML that can be read"),
+        ("A: !!python/object/apply:os.getcwd []", [], "is no YAML that can be read"),
+        ("1: {method: graphcl}", [], "the name 1 is not text"),
+        (
+            "A: {method: graphcl}\nA: {method: joao}",
+            [],
+            "line 2 gives 'A' a second time: rename one",
+        ),
+        ("A: {method: graphcl, lr: 1, lr: 2}", [], "line 1 gives 'lr' a second time"),
+        ("GraphCL: {method: graphcl}", ["--reference", "Graph"], "mean 'GraphCL'?"),
+        (
+            "A: {method: graphcl}\nB: {method: graphcl, folds: 5}",
+            [],
+            "'B' cannot be paired with 'A': folds is 5 and 10",
+        ),
+        ("A: {method: graphcl}", ["--methods", "joao"], "give one"),
+        ("A: {method: graphcl}", ["NO-SUCH-SET"], "unknown data set 'NO-SUCH-SET'"),
+        ("A: {method: graphcl, seeds: 0}", [], "run 'A': seeds must be at least 1"),
+        ("A: {method: graphcl, evaluate_at: [3]}", [], "run 'A': evaluate_at is given"),
+    ],
+)
+def test_bad_files_get_a_line_before_any_work(
+    text, words, message, tmp_path, capsys
+) -> None:
+    file, results = tmp_path / "runs.yaml", tmp_path / "results"
+    file.write_text(text)
+    given = ["compare", "synthetic", *words, "--runs", str(file)]
+    assert main([*given, "--results", str(results)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert not results.exists() or not list(results.iterdir())
+
+
+def test_a_reference_needs_a_file(capsys) -> None:
+    assert main(["compare", "synthetic", "--reference", "GraphCL"]) == 2
+    assert "give --runs too" in capsys.readouterr().err
+    assert main(["compare", "synthetic", "--runs", "no-such-file"]) == 2
+    assert "no-such-file cannot be read: No such file" in capsys.readouterr().err

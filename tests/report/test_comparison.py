@@ -95,11 +95,8 @@ def test_differences_say_what_both_rules_find_corrected_over_the_table() -> None
         for name, better in (("MUTAG", 0.2), ("DD", 0.0))
     ]
     seeds = rows(difference_table(pairs, "seeds"))
-    assert seeds[0] == "data set,method,against,difference,95 % interval".split(",") + [
-        "p",
-        "p, Holm",
-        "resolves",
-    ]
+    assert seeds[0][:4] == ["data set", "method", "against", "difference"]
+    assert seeds[0][4:] == ["95 % interval", "p", "p, Holm", "resolves"]
     assert [row[:3] for row in seeds[2:]] == [
         ["MUTAG", "SEGA", "GraphCL"],
         ["DD", "SEGA", "GraphCL"],

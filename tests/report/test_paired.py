@@ -1,4 +1,4 @@
-"""Differences: tests against brute force and scipy, and how often chance passes them."""
+"""Differences: against brute force and scipy, and how often chance passes them."""
 
 import itertools
 
@@ -115,7 +115,9 @@ def cross_validated(x: np.ndarray, y: np.ndarray, seeds: int) -> np.ndarray:
     for seed in range(seeds):
         fold = np.random.RandomState(seed).permutation(len(y)) % 10
         train = fold != np.arange(10)[:, None]
-        means = [(train * (y == c)) @ x / (train * (y == c)).sum(axis=1) for c in (0, 1)]
+        means = [
+            (train * (y == c)) @ x / (train * (y == c)).sum(axis=1) for c in (0, 1)
+        ]
         near = abs(x - means[1][:, None]) < abs(x - means[0][:, None])
         scores[seed] = ((near == y) & ~train).sum(axis=1) / (~train).sum(axis=1)
     return scores
