@@ -37,12 +37,13 @@ ROOMS = {
     # vectors -> scores -> tables
     "evaluate": "utils",
     "report": "utils",
-    # loops that know no protocol, then the protocols, then the words of the command
+    # loops that know no protocol, the protocols, many runs, the words of the command
     "training": "nn loader augment backbones evaluate trees utils profile distributed",
     "protocols": "training datasets loader augment backbones evaluate report nn trees "
     "utils profile distributed",
-    "cli": "sega_anchor protocols training datasets report trees trees/draw utils "
-    "profile distributed _kernels trees/_kernels",
+    "experiments": "protocols datasets report utils",
+    "cli": "sega_anchor experiments protocols training datasets report trees "
+    "trees/draw utils profile distributed _kernels trees/_kernels",
     # what a user sees first
     "sega_anchor": "nn trees profile",
     "__main__": "cli",

@@ -16,10 +16,11 @@ from adapters import adgcl
 from sega_anchor import cli
 from sega_anchor.augment import NodeDrop
 from sega_anchor.backbones import GIN
+from sega_anchor.cli._runs_file import read_runs
 from sega_anchor.datasets import SyntheticCommunities
 from sega_anchor.protocols import prepare, semisupervised, transfer, unsupervised
 from sega_anchor.protocols.features import PublishedFeatures
-from tests.helpers.snippets import Snippet, commands, python_blocks
+from tests.helpers.snippets import Snippet, blocks, commands
 
 RINGS = [f"C1{'C' * n}C1{end}" for n in range(1, 21) for end in ("O", "N", "F")]
 
@@ -42,6 +43,7 @@ def short(monkeypatch: pytest.MonkeyPatch, quick_scores) -> None:
 
     monkeypatch.setattr(prepare, "load", small)
     monkeypatch.setattr("sega_anchor.datasets.load", small)
+    monkeypatch.setattr("sega_anchor.experiments._complete.load", small)
     cut(unsupervised._run, "Settings", seeds=1, epochs=1, evaluate_at=(1,))
     few = {"pretrain_epochs": 1, "epochs": 1, "seeds": 1, "hidden_channels": 8}
     cut(semisupervised._run, "Config", **few)
@@ -130,12 +132,19 @@ class MyGraphs(SyntheticCommunities):
 
 @pytest.mark.filterwarnings("ignore:This DataLoader will create 8 worker")  # few cores
 @pytest.mark.usefixtures("short", "files")
-@pytest.mark.parametrize("snippet", python_blocks(), ids=str)
+@pytest.mark.parametrize("snippet", blocks("python"), ids=str)
 def test_a_snippet_runs_when_it_is_pasted(snippet: Snippet, watcher) -> None:
     code = compile("\n" * (snippet.line - 1) + snippet.text, snippet.page, "exec")
     exec(code, {"__name__": "pasted", **of_the_reader()})
     if "on_epoch" in snippet.text:
         assert watcher.seen
+
+
+@pytest.mark.parametrize("snippet", blocks("yaml"), ids=str)
+def test_a_file_of_runs_can_be_read(snippet: Snippet, tmp_path: Path) -> None:
+    file = tmp_path / "runs.yaml"
+    file.write_text(snippet.text)
+    assert read_runs(str(file), {"seeds": 20})
 
 
 @pytest.mark.parametrize("command", commands(), ids=str)
@@ -146,6 +155,6 @@ def test_the_words_of_a_command_are_understood(command: Snippet) -> None:
 
 
 def test_every_page_is_looked_through() -> None:
-    assert {"README.md", "guide.md"} <= {block.page.name for block in python_blocks()}
+    assert {"README.md", "guide.md"} <= {block.page.name for block in blocks("python")}
     names = {command.text.split()[0] for command in commands()}
     assert names >= {"run", "compare", "tree", "semisupervised", "pretrain", "finetune"}

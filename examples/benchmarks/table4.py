@@ -54,10 +54,10 @@ def main() -> None:
             pairs.append(
                 Pair(*(run(dataset, anchor=a, **options) for a in (None, True)))
             )
-            print(f"{pairs[-1].anchored}, {pairs[-1].baseline}", flush=True)
+            print(f"{pairs[-1].result}, {pairs[-1].reference}", flush=True)
     text = [comparison_table(pairs), comparison_table(pairs, embedding="G")]
     text.append(comparison_table(pairs, choice="test"))
-    text.append(result_table([r for p in pairs for r in (p.baseline, p.anchored)]))
+    text.append(result_table([r for p in pairs for r in (p.reference, p.result)]))
     name = f"table4-{given.protocol}.md"
     Path(given.results, name).write_text("\n\n".join(text) + "\n")
     print("\n\n".join(text))

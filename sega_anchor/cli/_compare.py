@@ -1,4 +1,4 @@
-"""``sega-anchor compare``: methods with and without the anchor, as in Table 4."""
+"""``sega-anchor compare``: methods on data sets, paired seed by seed."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
-from ._json import pair_json
+from ._json import cell_json, pair_json
 from ._methods import load_method
+from ._runs_file import read_runs
 
 if TYPE_CHECKING:
-    from ..report import Pair
+    from ..experiments import Run
 
-#: What ``compare`` compares: a name, the adapter, what its Config is given.
+#: What is compared by default: a name, the adapter, what its Config is given.
 COMPARED: dict[str, tuple[str, dict[str, Any]]] = {
     "graphcl": ("graphcl", {}),
     "adgcl": ("adgcl", {}),
@@ -33,8 +34,23 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--methods",
         type=Literal[tuple(COMPARED)],
         nargs="+",
-        default=list(COMPARED),
-        help="what to compare",
+        help="what to compare with and without the anchor; default all",
+    )
+    parser.add_argument(
+        "--runs",
+        type=str | None,
+        help="YAML file of what to compare instead, a name and its options a line, "
+        "such as SEGA: {method: graphcl, anchor: true, height: [2, 3, 5]}; of a list "
+        "of alternatives validation chooses, and all other options are defaults",
+    )
+    parser.add_argument(
+        "--reference",
+        type=str,
+        nargs="+",
+        help="names in the file that all others are compared with; default the first",
+    )
+    parser.add_argument(
+        "--choose_on", type=int, default=3, help="seeds on which alternatives compete"
     )
     parser.add_argument("--height", type=int, default=5, help="of the coding trees")
     parser.add_class_arguments(Settings)
@@ -42,69 +58,66 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(chosen: Namespace) -> dict[str, Any]:
-    """Run every pair, then print the tables; refuse what is missing first.
+    """Run what is not on record, then print the tables; refuse what is missing first.
 
     Returns:
-        All pairs, as JSON knows them.
+        All results and differences, as JSON knows them.
 
     Raises:
-        ValueError: for data sets or options that cannot be used.
+        ValueError: for data sets, runs or options that cannot be used.
     """
-    from ..datasets import load
+    from ..experiments import against, complete, pair, summary
     from ..protocols import Settings
-    from ..protocols.settings import check_results, seed_numbers
-    from ..report import comparison_table, result_table
+    from ..report import comparison_table, correct
 
     options = {f.name: chosen[f.name] for f in fields(Settings)}
-    settings = Settings(**options)
-    if settings.evaluate_at == ():
-        raise ValueError("evaluate_at is empty: compare needs epochs to evaluate")
-    if settings.evaluate_at and settings.epochs is None:
-        raise ValueError(
-            "evaluate_at is given without epochs, but the methods train for different "
-            "numbers of epochs: give both, or neither for what was published"
-        )
-    check_results(settings.results)
-    for dataset in chosen.datasets:  # refuse what is missing before any training
-        load(dataset, root=settings.root, archives=settings.archives)
-    pairs = [
-        _run_pair(dataset, name, chosen.height, **options)
-        for name in chosen.methods
-        for dataset in chosen.datasets
-    ]
-    print("\nEpoch and embedding chosen on validation folds:\n")
-    print(comparison_table(pairs))
-    print("\nThe graph encoder's embedding alone (G), epoch chosen likewise:\n")
-    print(comparison_table(pairs, embedding="G"))
-    print("\nChosen on test folds, as the field reports:\n")
-    print(comparison_table(pairs, choice="test"))
-    print("\nEverything that was compared:\n")
-    print(result_table([result for p in pairs for result in (p.baseline, p.anchored)]))
-    print(
-        f"\nAccuracy in per cent, mean ± standard deviation over "
-        f"{len(seed_numbers(settings.seeds))} seeds\nof the mean over {settings.folds} "
-        "folds; p of a two-sided paired t-test over seeds."
+    options["height"] = chosen.height
+    if chosen.runs is None:
+        if chosen.reference:
+            raise ValueError("--reference names runs of a file: give --runs too")
+        versus = _with_and_without(chosen.methods or list(COMPARED), options)
+        runs = [run for anchored, alone in versus for run in (alone, anchored)]
+    else:
+        if chosen.methods:
+            raise ValueError("--methods and --runs both say what to compare: give one")
+        runs = read_runs(chosen.runs, options)
+        versus = against(runs, chosen.reference)
+    cells = []
+    for cell in complete(runs, chosen.datasets, chosen.choose_on):
+        what = f"{cell.result.config['label']}, {cell.dataset}"
+        print(f"{what}: {cell.result.accuracy}", flush=True)
+        cells.append(cell)
+    names = [run.name for run in runs]  # other processes may have changed the order
+    cells.sort(
+        key=lambda c: (names.index(c.run.name), chosen.datasets.index(c.dataset))
     )
-    return {"pairs": [pair_json(pair) for pair in pairs]}
+    pairs = pair(cells, versus)
+    if chosen.runs is None:
+        print("\nEpoch and embedding chosen on validation folds:\n")
+        print(comparison_table(pairs))
+        print("\nThe graph encoder's embedding alone (G), epoch chosen likewise:\n")
+        print(comparison_table(pairs, embedding="G"))
+        print("\nChosen on test folds, as the field reports:\n")
+        print(comparison_table(pairs, choice="test"))
+    print(f"\n{summary(cells, pairs)}")
+    differences = correct([one.difference() for one in pairs])
+    return {
+        "runs": [cell_json(cell) for cell in cells],
+        "pairs": list(map(pair_json, pairs, differences)),
+    }
 
 
-def _run_pair(dataset: str, name: str, height: int = 5, **options: Any) -> Pair:
-    """Run one of COMPARED with and without the anchor, saying what comes out.
+def _with_and_without(
+    methods: list[str], options: dict[str, Any]
+) -> list[tuple[Run, Run]]:
+    """Return each method with the anchor beside the same without."""
+    from ..experiments import Run
 
-    Args:
-        dataset: name of a data set.
-        name: key of COMPARED.
-        height: height of the coding trees.
-        options: fields of :class:`~sega_anchor.protocols.Settings`.
-    """
-    from ..report import Pair
-
-    adapter, given = COMPARED[name]
-    module = load_method(adapter)
-    config = module.Config(height=height, **given)
-    results = []
-    for anchor in (None, True):
-        result = module.run(dataset, anchor=anchor, config=config, **options)
-        print(f"{result.config['label']}, {dataset}: {result.accuracy}", flush=True)
-        results.append(result)
-    return Pair(*results)
+    found = []
+    for name in methods:
+        adapter, given = COMPARED[name]
+        module = load_method(adapter)
+        alone = Run(name, module, {**options, **given}, named=False)
+        anchored = {**alone.options, "anchor": True}
+        found.append((Run(f"{name}, anchor", module, anchored, named=False), alone))
+    return found

@@ -6,7 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..report import Accuracy, Pair, Result, Tuned
+    from ..experiments import Cell
+    from ..report import Accuracy, Difference, Pair, Result, Tuned
 
 
 def accuracy_json(accuracy: Accuracy) -> dict[str, Any]:
@@ -35,15 +36,24 @@ def tuned_json(result: Tuned) -> dict[str, Any]:
     return {**found, "record": _path(result)}
 
 
-def pair_json(pair: Pair) -> dict[str, Any]:
-    """Return a method without and with the anchor, and what that gains."""
-    from ..report import Gain
+def cell_json(cell: Cell) -> dict[str, Any]:
+    """Return a run on a data set: its result, and what was chosen by validation."""
+    choice = {
+        "chosen": cell.chosen.choice,
+        "alternatives": [one.choice for one in cell.run.alternatives],
+        "validation": list(cell.validation),
+    }
+    return {"run": cell.run.name, **result_json(cell.result), "choice": choice}
 
-    accuracies = (r.by_validation() for r in (pair.baseline, pair.anchored))
+
+def pair_json(pair: Pair, difference: Difference) -> dict[str, Any]:
+    """Return by how much a result differs from its reference, by both rules."""
     return {
-        "baseline": result_json(pair.baseline),
-        "anchored": result_json(pair.anchored),
-        "gain": asdict(Gain.of(*accuracies)),
+        "dataset": pair.reference.config["dataset"],
+        "reference": pair.reference.config["label"],
+        "run": pair.result.config["label"],
+        "mean": difference.mean,
+        **asdict(difference),
     }
 
 

@@ -1,9 +1,14 @@
 """Results of runs, their records on disk, and tables of them."""
 
 from ..utils.files import write_atomically as write_atomically
-from .comparison import Gain as Gain
 from .comparison import Pair as Pair
 from .comparison import comparison_table as comparison_table
+from .comparison import difference_table as difference_table
+from .paired import Difference as Difference
+from .paired import Inference as Inference
+from .paired import correct as correct
+from .paired import holm as holm
+from .paired import sign_flip_test as sign_flip_test
 from .record import Record as Record
 from .result import Accuracy as Accuracy
 from .result import Evaluation as Evaluation

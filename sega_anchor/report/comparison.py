@@ -1,85 +1,79 @@
-"""comparison_table: methods with and without the anchor, as in the paper's Table 4."""
+"""Tables of methods beside the reference that they are paired with."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-import numpy as np
+import torch
 
-from .result import Accuracy, Result
+from .paired import Difference, Rule, correct
+from .result import Choice, Result
 from .table import table
-
-Choice = Literal["validation", "test"]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A method on a data set: the published baseline, and the same with the anchor.
+    """Two methods on a data set, on equal seeds and folds.
 
     Args:
-        baseline: result with ``anchor=None``.
-        anchored: result of the same seeds with the anchor.
+        reference: such as a published baseline.
+        result: what is compared with it, such as the same with the anchor.
+
+    Raises:
+        ValueError: if seeds, folds, protocol or the labels of the graphs differ.
     """
 
-    baseline: Result
-    anchored: Result
+    reference: Result
+    result: Result
 
-
-@dataclass(frozen=True)
-class Gain:
-    """Accuracy with the anchor minus accuracy without, seed by seed.
-
-    Args:
-        values: the differences in percentage points, in the order of seeds.
-        p_value: of a two-sided paired t-test over seeds; None with fewer than two
-            seeds, or if all differences are the same.
-
-    Seeds differ in initialisation, batches and folds, but not in the graphs, so the
-    p-value says nothing about other data sets.
-
-    Example:
-        >>> without, with_anchor = Accuracy((80.0, 82.0), 1), Accuracy((82.0, 83.0), 1)
-        >>> str(Gain.of(without, with_anchor))
-        '+1.50 ± 0.50, p = 0.2'
-    """
-
-    values: tuple[float, ...]
-    p_value: float | None
-
-    @classmethod
-    def of(cls, baseline: Accuracy, anchored: Accuracy) -> Gain:
-        """Compare two accuracies over the same seeds.
-
-        Raises:
-            ValueError: if the numbers of seeds differ.
-        """
-        from scipy.stats import ttest_rel  # slow to import, rarely needed
-
-        if baseline.seeds != anchored.seeds:
+    def __post_init__(self) -> None:
+        """Refuse to pair what has other folds."""
+        names = [f"{r.config['label']!r}" for r in (self.result, self.reference)]
+        where = f"{' and '.join(names)} on {self.reference.config['dataset']}"
+        both = (self.reference, self.result)
+        for name in ("dataset", "protocol", "folds"):
+            one, other = (r.config.get(name) for r in both)
+            if one != other:
+                raise ValueError(
+                    f"{where} cannot be paired: {name} is {other!r} and {one!r}; run "
+                    "both with the same"
+                )
+        one, other = (sorted({e.seed for e in r.evaluations}) for r in both)
+        if one != other:
             raise ValueError(
-                f"the two have {baseline.seeds} and {anchored.seeds} seeds: run both "
-                "with the same number"
+                f"{where} cannot be paired: their seeds are {other} and {one}; run "
+                "both with the same"
             )
-        values = np.subtract(anchored.values, baseline.values)
-        p_value = None
-        if len(values) > 1 and np.ptp(values) > 0:
-            p_value = float(ttest_rel(anchored.values, baseline.values).pvalue)
-        return cls(tuple(values.tolist()), p_value)
+        labels = [r.labels for r in both if r.labels is not None]
+        if len(labels) == 2 and not torch.equal(*labels):
+            raise ValueError(
+                f"{where} cannot be paired: they were evaluated on other graphs, so "
+                "that their folds differ"
+            )
 
-    def __str__(self) -> str:
-        """Return mean and standard deviation over seeds (ddof 0), and p."""
-        text = f"{np.mean(self.values):+.2f}"
-        if len(self.values) > 1:
-            text += f" ± {np.std(self.values):.2f}"
-        return text if self.p_value is None else f"{text}, p = {self.p_value:.2g}"
+    def difference(
+        self, choice: Choice = "validation", embedding: str | None = None
+    ) -> Difference:
+        """Return the accuracy of the result minus that of the reference.
+
+        Args:
+            choice: how accuracies are chosen, see :meth:`.Result.test_scores`.
+            embedding: compare this one only.
+        """
+        scores = (
+            r.test_scores(choice, embedding) for r in (self.result, self.reference)
+        )
+        return Difference.of(*scores)
 
 
 def comparison_table(
     pairs: Sequence[Pair], choice: Choice = "validation", embedding: str | None = None
 ) -> str:
-    """Return rows baseline, anchored and gain for each method, a column per data set.
+    """Return the layout of the paper's Table 4, a column per data set.
+
+    The rows are, for each pair of methods, the reference, the other and the gain, with
+    the exact test over seeds of :class:`.Difference`.
 
     Args:
         pairs: in any order; cells of a missing pair stay empty.
@@ -88,18 +82,48 @@ def comparison_table(
         embedding: compare this one only; ``"G"``, that of the graph encoder, is the one
             that the baselines evaluate.
     """
-    found = {(_name(p.baseline), _name(p.baseline, "dataset")): p for p in pairs}
-    datasets = list(dict.fromkeys(dataset for _, dataset in found))
+    found = {(*_titles(p), _name(p.reference, "dataset")): p for p in pairs}
+    datasets = list(dict.fromkeys(dataset for _, _, dataset in found))
     rows = []
-    for method in dict.fromkeys(method for method, _ in found):
-        those = {d: pair for (m, d), pair in found.items() if m == method}
-        titles = (method, _name(next(iter(those.values())).anchored), "gain")
-        cells = [
-            _cells(those[d], choice, embedding) if d in those else ("",) * 3
-            for d in datasets
-        ]
-        rows += [list(row) for row in zip(titles, *cells, strict=True)]
+    for titles in dict.fromkeys((name, other) for name, other, _ in found):
+        those = [found.get((*titles, dataset)) for dataset in datasets]
+        cells = [_cells(p, choice, embedding) if p else ("",) * 3 for p in those]
+        rows += [list(row) for row in zip((*titles, "gain"), *cells, strict=True)]
     return table(["method", *datasets], rows)
+
+
+def difference_table(pairs: Sequence[Pair], rule: Rule) -> str:
+    """Return what one of the two rules of :class:`.Difference` says of each pair.
+
+    Columns: mean difference and its 95 % interval in percentage points; p, and p after
+    Holm's correction over the table; the least difference that would be found with a
+    power of 80 %.
+
+    Args:
+        pairs: a row for each.
+        rule: "seeds", would other seeds agree on these graphs? "graphs", would another
+            sample of graphs agree?
+    """
+    header = ["data set", "method", "against", "difference", "95 % interval"]
+    header += ["p", "p, Holm", "resolves"]
+    rows = []
+    differences = correct([pair.difference() for pair in pairs])
+    for pair, difference in zip(pairs, differences, strict=True):
+        against, title = _titles(pair)
+        row = [_name(pair.reference, "dataset"), title, against]
+        row.append(f"{difference.mean:+.2f}")
+        one = difference.by(rule)
+        if one is None:
+            row += ["-"] * 4
+        else:
+            row.append(f"{one.low:+.2f} to {one.high:+.2f}")
+            row += [f"{one.p_value:.2g}", f"{one.adjusted:.2g}", f"{one.resolves:.2f}"]
+        rows.append(row)
+    return table(header, rows, keys=3)
+
+
+def _titles(pair: Pair) -> tuple[str, str]:
+    return _name(pair.reference), _name(pair.result)
 
 
 def _name(result: Result, key: str = "label") -> str:
@@ -107,8 +131,8 @@ def _name(result: Result, key: str = "label") -> str:
 
 
 def _cells(pair: Pair, choice: Choice, embedding: str | None) -> tuple[str, str, str]:
-    baseline, anchored = (
+    reference, result = (
         r.by_validation(embedding) if choice == "validation" else r.by_test(embedding)
-        for r in (pair.baseline, pair.anchored)
+        for r in (pair.reference, pair.result)
     )
-    return str(baseline), str(anchored), str(Gain.of(baseline, anchored))
+    return str(reference), str(result), str(pair.difference(choice, embedding))

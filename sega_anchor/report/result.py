@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from torch import Tensor
 from typing_extensions import override
 
 Floats = npt.NDArray[np.float64]
+Choice = Literal["validation", "test"]
 
 
 @dataclass(frozen=True)
@@ -154,9 +155,37 @@ class Result:
         Args:
             embedding: compare the epochs of this one only, such as ``"G"``.
         """
-        each = [self.of(*candidate) for candidate in self._compared(embedding)]
-        best = max(each, key=lambda accuracy: accuracy.mean)
-        return Accuracy(best.values, len(each))
+        test, candidates = self._best_on_test(embedding)
+        return Accuracy.over_folds(test, candidates)
+
+    def test_scores(
+        self, choice: Choice = "validation", embedding: str | None = None
+    ) -> Floats:
+        """Return the test accuracies behind :meth:`by_validation` or :meth:`by_test`.
+
+        Methods are compared by them, fold by fold: under the honest protocol equal
+        seeds draw equal folds of equal graphs, whatever the method. The published
+        procedure draws new folds for every evaluation, so there only their means are
+        returned.
+
+        Args:
+            choice: on which folds epoch and embedding are chosen.
+            embedding: compare the epochs of this one only, such as ``"G"``.
+
+        Returns:
+            Accuracies in [0, 1], ``(seeds, folds)`` or ``(seeds, 1)``.
+        """
+        best = self._choose if choice == "validation" else self._best_on_test
+        scores = best(embedding)[0]
+        if self.config["protocol"] == "paper":
+            scores = np.mean(scores, axis=1, keepdims=True)
+        return scores
+
+    def _best_on_test(self, embedding: str | None) -> tuple[Floats, int]:
+        """Return test accuracies, ``(seeds, folds)``, and of how many the best."""
+        each = [self._scores(*one)[0] for one in self._compared(embedding)]
+        means = [Accuracy.over_folds(scores, 1).mean for scores in each]
+        return each[means.index(max(means))], len(each)
 
     def _compared(self, embedding: str | None) -> list[tuple[int, str]]:
         candidates = self.candidates()

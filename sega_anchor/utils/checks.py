@@ -1,7 +1,9 @@
 """Checks of options, which say what is wrong before any work starts; warnings."""
 
+import difflib
 import sys
 import warnings
+from collections.abc import Iterable
 from typing import Any, get_args
 
 import torch
@@ -36,6 +38,18 @@ def check_choice(
         *others, last = map(repr, known)
         words = f"{', '.join(others)} or {last}" if others else last
         raise ValueError(f"{name} must be {words}, got {value!r}")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about a name that nobody knows.
+
+    Example:
+        >>> did_you_mean("epoch", ["epochs", "folds"]), did_you_mean("x", ["epochs"])
+        ("did you mean 'epochs'?", 'known: epochs')
+    """
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
 
 
 def check_at_least(name: str, value: float, least: float) -> None:

@@ -1,4 +1,4 @@
-"""one_at_a_time: work that several processes are asked for, done by one of them."""
+"""Work that several processes are asked for, done by one of them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,9 +26,7 @@ def one_at_a_time(path: Path | None) -> Iterator[None]:
     if path is None:
         yield
         return
-    folder = path.parent / ".locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / f"{path.name}.lock")
+    lock = _lock(path)
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -38,3 +36,36 @@ def one_at_a_time(path: Path | None) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def if_free(path: Path | None) -> Iterator[bool]:
+    """Say whether nobody else works on a file; if so, keep others away meanwhile.
+
+    Args:
+        path: the file; None for work that is nobody else's.
+
+    Example:
+        >>> with if_free(None) as free:
+        ...     free
+        True
+    """
+    if path is None:
+        yield True
+        return
+    lock = _lock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
+def _lock(path: Path) -> FileLock:
+    folder = path.parent / ".locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    return FileLock(folder / f"{path.name}.lock")

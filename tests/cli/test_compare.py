@@ -10,15 +10,6 @@ from typing import Any
 import pytest
 
 from sega_anchor.cli import main
-from sega_anchor.report import (
-    Accuracy,
-    Evaluation,
-    Gain,
-    Pair,
-    Result,
-    comparison_table,
-    result_table,
-)
 from tests.helpers.paths import ROOT
 
 WORDS = [
@@ -98,70 +89,6 @@ def test_sigkill_at_random_moments_loses_no_finished_cell(tmp_path: Path) -> Non
     assert (killed / "other-run.json").read_text() == "somebody else's"
 
 
-def result(label: str, dataset: str, tests: list[float]) -> Result:
-    """One candidate, one fold, an accuracy for each seed."""
-    evaluations = [
-        Evaluation(seed, 20, "G", (test,), (0.5,)) for seed, test in enumerate(tests)
-    ]
-    config = {"label": label, "dataset": dataset, "protocol": "honest"}
-    return Result({**config, "choice": "test"}, evaluations)
-
-
-def test_the_table_has_the_papers_layout() -> None:
-    pairs = [
-        Pair(result("JOAO", name, [0.8, 0.9]), result("SEGA-JOAO", name, better))
-        for name, better in (("MUTAG", [0.82, 0.94]), ("DD", [0.8, 0.9]))
-    ]
-    pairs.append(Pair(result("RGCL", "DD", [0.5]), result("SEGA-RGCL", "DD", [0.25])))
-    lines = comparison_table(pairs).splitlines()
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
-    assert cells[0] == ["method", "MUTAG", "DD"]
-    assert cells[2:] == [
-        ["JOAO", "85.00 ± 5.00", "85.00 ± 5.00"],
-        ["SEGA-JOAO", "88.00 ± 6.00", "85.00 ± 5.00"],
-        ["gain", "+3.00 ± 1.00, p = 0.2", "+0.00 ± 0.00"],
-        ["RGCL", "", "50.00"],
-        ["SEGA-RGCL", "", "25.00"],
-        ["gain", "", "-25.00"],
-    ]
-
-
-def test_wide_tables_are_folded_at_100_columns() -> None:
-    names = ("github_stargazers", "REDDIT-MULTI-5K", "REDDIT-BINARY")
-    methods = ("GraphCL", "AD-GCL", "JOAO", "JOAOv2", "AutoGCL", "RGCL")
-
-    def spread(label: str, name: str, kinds: str) -> Result:
-        scores = [
-            Evaluation(seed, 20, kind, (0.5 + len(label) * seed**2 / 999,), (0.5,))
-            for seed in range(3)
-            for kind in kinds.split()
-        ]
-        return Result({**result(label, name, []).config}, scores)
-
-    pairs = [
-        Pair(spread(method, name, "G"), spread(f"SEGA-{method}", name, "G T GT"))
-        for method in methods
-        for name in (*names, "COLLAB")
-    ]
-    three = comparison_table(
-        [p for p in pairs if p.baseline.config["dataset"] in names]
-    )
-    both = result_table([r for pair in pairs for r in (pair.baseline, pair.anchored)])
-    four = comparison_table(pairs)
-    for text in (three, both, four):
-        assert max(map(len, text.splitlines())) <= 100
-    parts = [part.splitlines() for part in four.split("\n\n")]
-    assert len(parts) == 2
-    assert [part[2].split("|")[1].strip() for part in parts] == ["GraphCL"] * 2
-    assert "COLLAB" in parts[1][0]
-    assert "github_stargazers |" in both.split("\n\n")[1]  # rows can be told apart
-
-
-def test_a_gain_needs_the_same_seeds() -> None:
-    with pytest.raises(ValueError, match="2 and 3 seeds: run both"):
-        Gain.of(Accuracy((80.0, 81.0), 1), Accuracy((80.0, 81.0, 82.0), 1))
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -177,3 +104,96 @@ def test_bad_words_get_a_message_and_status_2(words, message, tmp_path, capsys) 
     error = capsys.readouterr().err
     assert message in error
     assert not list(tmp_path.iterdir())
+
+
+RUNS = """
+GraphCL: {method: graphcl, degree: both}
+SEGA: &sega {method: graphcl, anchor: true, degree: both, height: [2, 3]}
+Low: {<<: *sega, lr: 1e-3, height: 2, epochs: 2, evaluate_at: [1, 2]}
+"""
+SHORT = ["--seeds", "2", "--epochs", "1", "--folds", "2", "--jobs", "1"]
+
+
+def one_comparison(words: list[str], capsys) -> Any:
+    assert main(["compare", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_file_says_what_is_compared(tmp_path: Path, capsys, quick_scores) -> None:
+    file, results = tmp_path / "runs.yaml", tmp_path / "results"
+    file.write_text(RUNS)
+    words = ["synthetic", "--runs", str(file), *SHORT, "--results", str(results)]
+    assert main(["compare", *words, "--reference", "GraphCL", "SEGA"]) == 0
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 100
+    lines = [line for line in printed.splitlines() if line.startswith("| synthetic")]
+    for names in ("SEGA   | GraphCL", "Low    | GraphCL", "Low    | SEGA"):
+        assert sum(names in line for line in lines) == 2  # over seeds, over graphs
+    assert "| synthetic | SEGA   | height" in printed
+    found = one_comparison([*words, "--reference", "SEGA"], capsys)
+    graphcl, sega, low = found["runs"]
+    assert [one["run"] for one in found["runs"]] == ["GraphCL", "SEGA", "Low"]
+    assert sega["choice"]["alternatives"] == [{"height": 2}, {"height": 3}]
+    assert sega["choice"]["chosen"] in sega["choice"]["alternatives"]
+    assert len(sega["choice"]["validation"]) == 2
+    assert sega["config"]["degree"] == graphcl["config"]["degree"] == "both"
+    assert (low["config"]["lr"], low["config"]["evaluate_at"]) == (1e-3, [1, 2])
+    assert (low["config"]["epochs"], sega["config"]["epochs"]) == (2, 1)
+    assert [(p["run"], p["reference"]) for p in found["pairs"]] == [
+        ("GraphCL", "SEGA"),
+        ("Low", "SEGA"),
+    ]
+    adjusted = [pair["graphs"]["adjusted"] for pair in found["pairs"]]
+    assert all(
+        p["graphs"]["p_value"] <= a
+        for p, a in zip(found["pairs"], adjusted, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "message"),
+    [
+        ("A: {method: graphlc}", [], "no method 'graphlc'; did you mean 'graphcl'?"),
+        ("A: {method: graphcl, heigt: 2}", [], "'heigt'; did you mean 'height'?"),
+        ("A: {method: graphcl, degree: bth}", [], "degree must be 'anchor' or 'both'"),
+        ("A: {degree: both}", [], "run 'A' has no method: write A: {method: graphcl}"),
+        ("A: graphcl", [], "run 'A' has no method"),
+        ("", [], "names no run"),
+        ("A: [", [], "is no YAML that can be read"),
+        ("A: !!python/object/apply:os.getcwd []", [], "is no YAML that can be read"),
+        ("1: {method: graphcl}", [], "the name 1 is not text"),
+        (
+            "A: {method: graphcl}\nA: {method: joao}",
+            [],
+            "line 2 gives 'A' a second time: rename one",
+        ),
+        ("A: {method: graphcl, lr: 1, lr: 2}", [], "line 1 gives 'lr' a second time"),
+        ("GraphCL: {method: graphcl}", ["--reference", "Graph"], "mean 'GraphCL'?"),
+        (
+            "A: {method: graphcl}\nB: {method: graphcl, folds: 5}",
+            [],
+            "'B' cannot be paired with 'A': folds is 5 and 10",
+        ),
+        ("A: {method: graphcl}", ["--methods", "joao"], "give one"),
+        ("A: {method: graphcl}", ["NO-SUCH-SET"], "unknown data set 'NO-SUCH-SET'"),
+        ("A: {method: graphcl, seeds: 0}", [], "run 'A': seeds must be at least 1"),
+        ("A: {method: graphcl, evaluate_at: [3]}", [], "run 'A': evaluate_at is given"),
+    ],
+)
+def test_bad_files_get_a_line_before_any_work(
+    text, words, message, tmp_path, capsys
+) -> None:
+    file, results = tmp_path / "runs.yaml", tmp_path / "results"
+    file.write_text(text)
+    given = ["compare", "synthetic", *words, "--runs", str(file)]
+    assert main([*given, "--results", str(results)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert not results.exists() or not list(results.iterdir())
+
+
+def test_a_reference_needs_a_file(capsys) -> None:
+    assert main(["compare", "synthetic", "--reference", "GraphCL"]) == 2
+    assert "give --runs too" in capsys.readouterr().err
+    assert main(["compare", "synthetic", "--runs", "no-such-file"]) == 2
+    assert "no-such-file cannot be read: No such file" in capsys.readouterr().err

@@ -130,19 +130,20 @@ def test_a_count_and_a_list_of_seeds_share_a_record(
 def test_compare_prints_json(tmp_path: Path, capsys, quick_scores) -> None:
     words = "compare synthetic --methods graphcl --epochs 1 --evaluate-at 1 --json"
     found = one_run([*words.split(), "--seeds", "2", "--results", "null"], capsys)
+    assert [one["config"]["label"] for one in found["runs"]] == ["GraphCL", "SEGA"]
     (pair,) = found["pairs"]
-    assert [pair[part]["config"]["label"] for part in ("baseline", "anchored")] == [
-        "GraphCL",
-        "SEGA",
-    ]
-    assert len(pair["gain"]["values"]) == 2
+    assert (pair["run"], pair["reference"]) == ("SEGA", "GraphCL")
+    assert len(pair["values"]) == 2
+    assert pair["mean"] == pytest.approx(sum(pair["values"]) / 2)
+    for rule in ("seeds", "graphs"):
+        assert set(pair[rule]) == {"low", "high", "p_value", "adjusted", "resolves"}
 
 
 @pytest.mark.slow
 def test_compare_runs_all_six_by_default(tmp_path: Path, capsys, quick_scores) -> None:
     words = "compare synthetic --epochs 1 --evaluate-at 1 --json --seeds 1"
     found = one_run([*words.split(), "--results", "null"], capsys)
-    labels = [pair["baseline"]["config"]["label"] for pair in found["pairs"]]
+    labels = [pair["reference"] for pair in found["pairs"]]
     assert labels == ["GraphCL", "AD-GCL", "JOAO", "JOAOv2", "AutoGCL", "RGCL"]
 
 

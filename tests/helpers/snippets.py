@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .paths import ROOT
 
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/results.md")
-_PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Snippet(NamedTuple):
@@ -24,14 +24,15 @@ class Snippet(NamedTuple):
         return f"{self.page.relative_to(ROOT)}:{self.line}"
 
 
-def python_blocks() -> list[Snippet]:
-    """Every block of Python."""
+def blocks(language: str) -> list[Snippet]:
+    """Every block in a language, such as "python"."""
     found = []
     for page in map(ROOT.joinpath, PAGES):
         whole = page.read_text(encoding="utf-8")
-        for block in _PYTHON.finditer(whole):
-            line = whole.count("\n", 0, block.start(1)) + 1
-            found.append(Snippet(page, line, textwrap.dedent(block[1])))
+        for block in _BLOCK.finditer(whole):
+            if block[1] == language:
+                line = whole.count("\n", 0, block.start(2)) + 1
+                found.append(Snippet(page, line, textwrap.dedent(block[2])))
     return found
 
 

@@ -31,6 +31,20 @@ def test_validation_is_that_of_the_candidate_chosen_on_validation() -> None:
         _ = Result(config(), []).validation
 
 
+def test_the_accuracies_behind_a_choice_are_those_of_its_folds() -> None:
+    honest = Result(config(), EVALUATIONS)
+    assert honest.test_scores().tolist() == [[0.8, 0.0], [0.2, 0.4]]  # fold by fold
+    assert honest.test_scores("test").tolist() == [[1.0, 0.0], [0.4, 0.4]]
+    for scores, accuracy in (
+        (honest.test_scores(), honest.by_validation()),
+        (honest.test_scores("test", "G"), honest.by_test("G")),
+    ):
+        assert 100 * scores.mean(axis=1) == pytest.approx(accuracy.values)
+    paper = Result(config(protocol="paper"), EVALUATIONS)  # other folds each time
+    assert paper.test_scores().tolist() == [[0.5], [0.2]]
+    assert paper.test_scores("test").shape == (2, 1)
+
+
 def test_validation_of_fine_tuning_is_that_of_the_epoch_chosen() -> None:
     curves = {name: np.array(curve) for name, curve in CURVES.items()}
     tuned = Tuned(config(), curves)
