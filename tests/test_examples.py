@@ -71,6 +71,35 @@ def test_transfer(example, tmp_path: Path, monkeypatch) -> None:
     assert "SEGA" in table
 
 
+def test_the_demo_shows_both_features(example, monkeypatch) -> None:
+    shorten(monkeypatch, graphcl, "run", {"seeds": 1, "folds": 2})
+    out = example("demo")
+    assert "| accuracy" in out.splitlines()[0]
+    for features in ("as published", "equal"):
+        rows = [row for row in rows_of(out) if row[2].strip() == features]
+        assert {row[1].strip() for row in rows} >= {"GraphCL", "SEGA"}
+        assert all(20 < float(row[3]) <= 100 for row in rows)
+
+
+def test_one_knob_of_the_synthetic_sets(example, tmp_path: Path, monkeypatch) -> None:
+    shorten(monkeypatch, graphcl, "run", {"folds": 2})
+    words = "benchmarks/synthetic strength 1 0 --seeds 1 --epochs 1 --jobs 1".split()
+    out = example(*words)
+    cells = {row[1].strip(): row[2:4] for row in rows_of(out)}
+    assert [float(value) for value in cells["strength"]] == [0, 1]
+    for name in ("GraphCL", "SEGA"):
+        without, with_all = map(float, cells[name])
+        assert 20 < without < 46 and without < with_all <= 100
+    assert (tmp_path / "synthetic-strength.png").read_bytes()[1:4] == b"PNG"
+    records = list((tmp_path / "results").glob("*-synthetic-strength-*.json"))
+    assert len(records) == 4
+    assert example(*words) == out  # read, not computed again
+
+
+def rows_of(text: str) -> list[list[str]]:
+    return [line.split("|") for line in text.splitlines() if line.startswith("|")]
+
+
 def test_tuning_looks_at_the_test_folds_once(example, tmp_path, monkeypatch) -> None:
     pytest.importorskip("optuna").logging.set_verbosity(40)
     short = {"seeds": 1, "epochs": 2, "evaluate_at": (1, 2)}

@@ -1,3 +1,4 @@
+import hashlib
 import time
 
 import numpy as np
@@ -17,7 +18,7 @@ from torch_geometric.loader import DataLoader
 from torch_geometric.utils import degree
 
 from sega_anchor.datasets import SyntheticCommunities
-from sega_anchor.datasets.synthetic import _graph
+from sega_anchor.datasets.synthetic import _graph, _Knobs
 from tests.helpers.examples import times
 
 
@@ -64,6 +65,14 @@ def test_it_is_fast() -> None:
     assert time.perf_counter() - start < 3.0
 
 
+def test_the_set_without_knobs_is_the_one_it_has_always_been() -> None:
+    digest = hashlib.sha256()
+    for data in SyntheticCommunities(num_graphs=30):
+        for values in (data.x, data.edge_index, data.y):
+            digest.update(values.numpy().tobytes())
+    assert digest.hexdigest().startswith("ad20c911ffbf2318")
+
+
 def test_it_behaves_as_an_in_memory_dataset(dataset: SyntheticCommunities) -> None:
     assert len(dataset) == 300
     assert (dataset.num_features, dataset.num_classes) == (2, 3)
@@ -79,7 +88,7 @@ def test_it_behaves_as_an_in_memory_dataset(dataset: SyntheticCommunities) -> No
 @times(0.3)
 @given(st.integers(0, 2), st.integers(0, 2**32))
 def test_every_graph_is_valid(label: int, seed: int) -> None:
-    data = _graph(label, np.random.default_rng(seed))
+    data = _graph(label, np.random.default_rng(seed), _Knobs())
     assert data.validate(raise_on_error=True)
     assert data.is_undirected() and data.is_coalesced() and not data.has_self_loops()
     assert data.num_nodes in (32, 40, 48)
@@ -100,7 +109,9 @@ def test_same_seed_same_bits_and_a_smaller_set_is_the_beginning() -> None:
 @pytest.mark.parametrize("seed", range(50))
 def test_the_class_changes_no_degree_and_no_colour(seed: int) -> None:
     # Equal for every state of the generator, hence equal in law.
-    graphs = [_graph(label, np.random.default_rng(seed)) for label in range(3)]
+    graphs = [
+        _graph(label, np.random.default_rng(seed), _Knobs()) for label in range(3)
+    ]
     for data in graphs[1:]:
         assert torch.equal(data.x, graphs[0].x)
         assert (degrees(data) == degrees(graphs[0])).all()
@@ -137,6 +148,16 @@ def test_structure_tells_the_classes_apart(dataset: SyntheticCommunities) -> Non
     # Neither colours alone nor cycles alone say it all, and both say something.
     assert 0.42 < accuracy(model, x[:, :1], y) < together
     assert 0.55 < accuracy(model, x[:, 1:], y) < together
+
+
+def test_structure_tells_the_more_the_stronger_it_is() -> None:
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    found = []
+    for strength in (0.0, 0.4, 1.0):
+        dataset = SyntheticCommunities(strength=strength)
+        x = np.stack([structure(data) for data in dataset])
+        found.append(accuracy(model, x, dataset.y.numpy()))
+    assert found[0] < 0.4 < found[1] < 0.6 < 0.75 < found[2]
 
 
 @pytest.mark.parametrize("num_graphs", [-1, 0, 2])

@@ -13,7 +13,7 @@ from torch_geometric.datasets import TUDataset
 
 from ...utils.files import check_writable, is_intact
 from .._files import ARCHIVES, DATA_REMEDY, AnyPath, archive_folder, data_root, download
-from ..synthetic import SyntheticCommunities
+from ..synthetic import named_synthetic
 from ._archive import extract_archive, is_complete
 from ._raw import process_raw
 
@@ -43,14 +43,16 @@ def load(
 ) -> InMemoryDataset:
     """Load a graph classification set by name.
 
-    ``"synthetic"`` gives :class:`.SyntheticCommunities`, which needs no files. Other
-    names are TU sets, which PyG's ``TUDataset`` reads from ``ROOT/NAME``. A set that is
-    not there yet is extracted from ``NAME.zip`` in the archives, or else downloaded.
-    Sets without node labels (COLLAB, REDDIT, IMDB) have no ``x``.
+    ``"synthetic"`` gives :class:`.SyntheticCommunities`, which needs no files, and
+    ``"synthetic-depth-2"``, ``"synthetic-strength-0.5"`` or ``"synthetic-size-12"`` the
+    same with one knob turned. Other names are TU sets, which PyG's ``TUDataset`` reads
+    from ``ROOT/NAME``. A set that is not there yet is extracted from ``NAME.zip`` in
+    the archives, or else downloaded. Sets without node labels (COLLAB, REDDIT, IMDB)
+    have no ``x``.
 
     Args:
-        name: ``"synthetic"``, one of :data:`TU_NAMES`, or another TU set whose archive
-            or raw files are available locally.
+        name: ``"synthetic"`` or one of its family, one of :data:`TU_NAMES`, or another
+            TU set whose archive or raw files are available locally.
         root: folder in which sets are extracted and cached. Default: the environment
             variable ``SEGA_ANCHOR_DATA``, else ``~/.cache/sega_anchor``.
         archives: folder of archives ``NAME.zip``, each holding ``NAME/*.txt`` in the
@@ -72,12 +74,14 @@ def load(
     Example:
         >>> load("synthetic")
         SyntheticCommunities(num_graphs=300, seed=0)
+        >>> load("synthetic-depth-2")
+        SyntheticCommunities(num_graphs=300, seed=0, depth=2)
         >>> load("MUTAGG")
         Traceback (most recent call last):
         ValueError: unknown data set 'MUTAGG'; did you mean 'MUTAG'? ...
     """
-    if name == _SYNTHETIC:
-        return SyntheticCommunities()
+    if name.split("-")[0] == _SYNTHETIC:
+        return named_synthetic(name)
     folder = archive_folder(archives)
     home = data_root(root)
     _prepare(name, home / name, folder)
