@@ -19,6 +19,7 @@ from sega_anchor import (
     build_coding_tree,
     structural_entropy,
 )
+from sega_anchor.loader import PackedGraphs
 from sega_anchor.trees import AddTree
 from sega_anchor.trees.quantities import QUANTITIES, tree_quantities
 from sega_anchor.trees.transforms import attach
@@ -137,6 +138,21 @@ def test_whole_sets_of_any_size(weight: str | None) -> None:
     assert len(found) == len(batch.coding_tree["level"])
     assert found.isfinite().all()
     assert_close(found, slow_quantities(batch, weight))
+
+
+@pytest.mark.parametrize("kind", [AddCodingTree, AddShuffledTree])
+def test_trees_carry_the_quantities_that_would_be_computed(kind) -> None:
+    transform = kind(3, weight="w", quantities=True)
+    computed = kind(3, weight="w").map(some_graphs())
+    carried = transform.map(some_graphs())
+    expected = tree_quantities(Batch.from_data_list(computed), "w")
+    for batch in (
+        Batch.from_data_list(carried),
+        PackedGraphs.of(carried).batch(range(len(carried))),
+        transform(Batch.from_data_list(some_graphs())),
+    ):
+        assert torch.equal(batch.coding_tree["quantities"], expected)
+        assert torch.equal(tree_quantities(batch, "w"), expected)
 
 
 def test_a_graph_does_not_feel_the_weights_of_its_neighbours_in_a_batch() -> None:
