@@ -18,8 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from adapters import graphcl
-
-# from sega_anchor.protocols.unsupervised import baseline
+from sega_anchor.protocols.unsupervised import baseline
 from sega_anchor.report import Accuracy, table
 from sega_anchor.trees.draw._palette import oklch
 
@@ -50,12 +49,12 @@ class Row(NamedTuple):
 METHODS = {
     "GraphCL": Row(graphcl, False, {}, {}, 250),
     "SEGA": Row(graphcl, True, {}, {}, 60),
-    # "SEGA, quantities": Row(graphcl, True, {"quantities": True}, {}, 20),
-    # "shuffled leaves": Row(
-    #     graphcl, True, {"quantities": True, "tree": "shuffled"}, {}, 340, ":"
-    # ),
-    # "untrained GIN": Row(graphcl, False, {}, {"epochs": 0}, 205, ":"),
-    # "tree statistics": Row(baseline, False, {"kind": "tree"}, {}, 145, "--"),
+    "SEGA, quantities": Row(graphcl, True, {"quantities": True}, {}, 20),
+    "its leaves shuffled": Row(
+        graphcl, True, {"quantities": True, "tree": "shuffled"}, {}, 340, ":"
+    ),
+    "untrained GIN": Row(graphcl, False, {}, {"epochs": 0}, 205, ":"),
+    "tree statistics": Row(baseline, False, {"kind": "trees"}, {}, 145, "--"),
 }
 
 
