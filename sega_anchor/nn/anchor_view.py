@@ -12,7 +12,7 @@ from typing_extensions import override
 from ..trees._as_edges import refuse_hetero
 from ..trees.build import TreeMethod
 from ..trees.levels import has_fingerprint, has_tree, tree_levels
-from ..trees.quantities import level_quantities, statistics_width, tree_statistics
+from ..trees.quantities import graph_statistics, level_quantities, statistics_width
 from ..trees.transforms import AddCodingTree, AddTree
 from ..utils import warn_caller
 from .nt_xent import NTXent
@@ -158,14 +158,7 @@ class AnchorView(nn.Module):
 
     def embed(self, data: Data, x: Tensor | None = None) -> Tensor:
         """Return the embeddings before the head (the paper's T), arguments as above."""
-        refuse_hetero(data)
-        if not has_tree(data):
-            self._hint(NO_TREES)
-            data = self.transform(data)
-        elif not has_fingerprint(data):
-            if self.strict:
-                raise ValueError(f"{UNKNOWN_GRAPHS}, or pass strict=False")
-            self._hint(UNKNOWN_GRAPHS)
+        data = self._with_trees(data)
         leaves = self._leaf_features(data, x)
         levels = tree_levels(data, self.height)
         known = None
@@ -184,14 +177,19 @@ class AnchorView(nn.Module):
             data: the original graphs, not the augmented ones.
             x: as in :meth:`forward`.
         """
+        data = self._with_trees(data)
         value: Tensor = self.criterion(self(data, x), z_view)
         if self.quantities:
             value = value + self.prediction(z_view, self.statistics(data))
         return value
 
     def statistics(self, data: Data) -> Tensor:
-        """Return the tree statistics of a batch with trees, ``(num_graphs, width)``."""
-        return tree_statistics(data, self.transform.weight)
+        """Return :func:`~sega_anchor.trees.quantities.tree_statistics` of a batch.
+
+        Whether its trees fit its graphs is for :meth:`embed` to check.
+        """
+        found: Tensor = graph_statistics(data, self.transform.weight)
+        return found.to(self.encoder.align.weight.dtype)
 
     def prediction(self, z_view: Tensor, statistics: Tensor) -> Tensor:
         r"""Return how badly the other view foretells what the trees know.
@@ -216,6 +214,19 @@ class AnchorView(nn.Module):
     def extra_repr(self) -> str:
         """Name what the submodules do not show."""
         return f"transform={self.transform!r}, max_degree={self.max_degree!r}"
+
+    def _with_trees(self, data: Data) -> Data:
+        """Return the batch with trees, built here if it has none."""
+        refuse_hetero(data)
+        if not has_tree(data):
+            self._hint(NO_TREES)
+            with_trees: Data = self.transform(data)
+            return with_trees
+        if not has_fingerprint(data):
+            if self.strict:
+                raise ValueError(f"{UNKNOWN_GRAPHS}, or pass strict=False")
+            self._hint(UNKNOWN_GRAPHS)
+        return data
 
     def _leaf_features(self, data: Data, x: Tensor | None) -> Tensor:
         parts = []

@@ -103,8 +103,9 @@ class TreeEncoder(nn.Module):
         pooled = sum(widths[level] for level in self.read)
         if quantities:
             statistics = statistics_width(height)
-            self.norms = nn.ModuleList(BatchNorm(beside) for _ in widths)
-            self.statistics_norm = BatchNorm(statistics)
+            # Not affine, as linear layers follow: no gradient goes below the leaves.
+            self.norms = nn.ModuleList(BatchNorm(beside, affine=False) for _ in widths)
+            self.statistics_norm = BatchNorm(statistics, affine=False)
             pooled += statistics
         self.align = nn.Linear(pooled, out_channels)
         self.dropout = nn.Dropout(dropout)
@@ -152,7 +153,8 @@ class TreeEncoder(nn.Module):
             for level in self.read
         ]
         if quantities is not None:
-            pooled.append(self.statistics_norm(quantities.statistics))
+            statistics = quantities.statistics.to(self.align.weight.dtype)
+            pooled.append(self.statistics_norm(statistics))
         embedding: Tensor = self.dropout(self.align(torch.cat(pooled, dim=1)))
         return embedding
 
@@ -167,7 +169,7 @@ class TreeEncoder(nn.Module):
         if quantities is None:
             return [[] for _ in range(self.height + 1)]
         return [
-            [norm(nodes)]
+            [norm(nodes.to(self.align.weight.dtype))]
             for norm, nodes in zip(self.norms, quantities.nodes, strict=True)
         ]
 

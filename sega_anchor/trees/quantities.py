@@ -145,10 +145,10 @@ def tree_statistics(data: Data, weight: str | None = None) -> Tensor:
     if not has_tree(data):
         raise ValueError(NO_TREES)
     check_graphs(data)
-    return _statistics(data, weight)
+    return graph_statistics(data, weight)
 
 
-def _statistics(data: Data, weight: str | None) -> Tensor:
+def graph_statistics(data: Data, weight: str | None = None) -> Tensor:
     """Return the statistics of trees that are known to fit their graphs."""
     tree = data[TREE]
     if "statistics" in tree:
@@ -213,8 +213,9 @@ def level_quantities(
         weight: as in :func:`tree_quantities`.
     """
     quantities, level = scaled(_quantities(data, weight)), data[TREE]["level"]
-    nodes = [quantities[level == i] for i in range(height + 1)]
-    return LevelQuantities(nodes, _statistics(data, weight))
+    count = torch.bincount(level, minlength=height + 1).tolist()
+    nodes = list(quantities[level.argsort(stable=True)].split(count))
+    return LevelQuantities(nodes, graph_statistics(data, weight))
 
 
 def attach_quantities(data: Data, weight: str | None = None) -> Data:

@@ -84,6 +84,10 @@ def models() -> Iterator[tuple[str, Trainable]]:
         "AutoGCL": (autogcl.AutoGCL, autogcl.Config(**small)),
         "AutoGCL, masked": (autogcl.AutoGCL, autogcl.Config(mask=True, **small)),
         "RGCL": (rgcl.RGCL, rgcl.Config(**small)),
+        "GraphCL, quantities": (
+            graphcl.GraphCL,
+            graphcl.Config(quantities=True, **small),
+        ),
     }
     for name, (kind, config) in kinds.items():
         for anchored in (False, True):

@@ -94,8 +94,6 @@ def test_training_reaches_every_parameter() -> None:
     batch = Batch.from_data_list(anchor.transform.map(graphs()))
     anchor.loss(torch.randn(12, 96), batch).backward()
     assert all(p.grad is not None for p in anchor.parameters())
-    before = anchor.encoder.statistics_norm.weight.grad  # type: ignore[union-attr]
-    assert float(before.abs().sum()) > 0  # type: ignore[union-attr, operator]
 
 
 @pytest.mark.parametrize("quantities", [False, True])
