@@ -113,7 +113,7 @@ class ADGCL(Method[Config]):
             weight = gate(self.learner(data), self.generator)
         z = self.original(data)
         z_view = self.project(data, weight)
-        return self._nt_xent(z, z_view)
+        return self._nt_xent(z, z_view) + self.prediction(z_view, data)
 
     def _nt_xent(self, z: Tensor, z_view: Tensor) -> Tensor:
         temperature = self.config.temperature

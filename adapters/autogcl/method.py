@@ -144,7 +144,7 @@ class AutoGCL(Method[Config]):
             return self._contrast_drawn_pair(data, *views)
         z = self.project(views[1].data) if self.anchor is None else self.anchor(data)
         z_view = self.project(views[0].data)
-        return self._nt_xent(z, z_view)
+        return self._nt_xent(z, z_view) + self.prediction(z_view, data)
 
     def _contrast_drawn_pair(self, data: Data, one: View, two: View) -> Tensor:
         device = None if self.generator is None else self.generator.device

@@ -96,7 +96,8 @@ class GraphCL(Method[Config]):
         z = self.project(data) if self.anchor is None else self.anchor(data)
         z_view = self.project(self.augment(data, self.generator))
         config = self.config
-        return nt_xent(gather(z), gather(z_view), config.temperature, config.symmetric)
+        loss = nt_xent(gather(z), gather(z_view), config.temperature, config.symmetric)
+        return loss + self.prediction(z_view, data)
 
     @override
     def encode(self, data: Data) -> Tensor:

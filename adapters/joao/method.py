@@ -89,7 +89,8 @@ class JOAO(Method[Config]):
             z_view = self.heads[int(self.epoch_head)](embedding)
         else:
             z_view = self._project_each(embedding, choice)
-        return nt_xent(gather(z), gather(z_view), self.config.temperature)
+        loss = nt_xent(gather(z), gather(z_view), self.config.temperature)
+        return loss + self.prediction(z_view, data)
 
     def losses(self, data: Data) -> Tensor:
         """Return the loss of a batch under each augmentation alone, ``(5,)``."""

@@ -117,14 +117,16 @@ class RGCL(Method[Config]):
         rationale = self.view(score, "rationale")(data, self.generator)
         complement = self.view(score, "complement")(data, self.generator)
         z = self.project(data) if self.anchor is None else self.anchor(data)
-        return rgcl_loss(
+        z_view = self.project(rationale)
+        loss = rgcl_loss(
             gather(z),
-            gather(self.project(rationale)),
+            gather(z_view),
             gather(self.project(complement)),
             self.config.temperature,
             self.config.complement_weight,
             self.config.form,
         )
+        return loss + self.prediction(z_view, data)
 
     def score(self, data: Data) -> Tensor:
         """Return the scores that views are drawn by, ``(num_nodes,)``."""

@@ -4,6 +4,7 @@ import copy
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch_geometric.data import Data
 from torch_geometric.utils import degree, one_hot
 from typing_extensions import override
@@ -11,7 +12,7 @@ from typing_extensions import override
 from ..trees._as_edges import refuse_hetero
 from ..trees.build import TreeMethod
 from ..trees.levels import has_fingerprint, has_tree, tree_levels
-from ..trees.quantities import level_quantities
+from ..trees.quantities import level_quantities, statistics_width, tree_statistics
 from ..trees.transforms import AddCodingTree, AddTree
 from ..utils import warn_caller
 from .nt_xent import NTXent
@@ -56,8 +57,9 @@ class AnchorView(nn.Module):
         transform: another tree transform of the same height, such as
             ``AddRandomTree``; default ``AddCodingTree(height, method)``.
         quantities: let the encoder see sizes, volumes and cuts of the trees, see
-            :class:`TreeEncoder`; trees from :attr:`transform` then carry them. Not in
-            the paper. (default: :obj:`False`)
+            :class:`TreeEncoder`, and the loss ask the other view for them, see
+            :meth:`prediction`; trees from :attr:`transform` then carry them. Not in the
+            paper. (default: :obj:`False`)
         strict: refuse trees that do not say what graph they were built from, made by
             hand perhaps; default: warn once. (default: :obj:`False`)
 
@@ -133,6 +135,12 @@ class AnchorView(nn.Module):
             nn.ReLU(),
             nn.Linear(out_channels, out_channels),
         )
+        if quantities:
+            self.predictor = nn.Sequential(
+                nn.Linear(out_channels, out_channels),
+                nn.ReLU(),
+                nn.Linear(out_channels, statistics_width(height)),
+            )
         self.criterion = loss or NTXent(temperature=0.2)
         self.strict = strict
         self._hints: set[str] = set()
@@ -169,12 +177,39 @@ class AnchorView(nn.Module):
     def loss(self, z_view: Tensor, data: Data, x: Tensor | None = None) -> Tensor:
         """Return the contrastive loss of the other view's vectors against the anchors.
 
+        With ``quantities`` :meth:`prediction` is added.
+
         Args:
             z_view: ``(num_graphs, out_channels)``, row i from graph i of ``data``.
             data: the original graphs, not the augmented ones.
             x: as in :meth:`forward`.
         """
         value: Tensor = self.criterion(self(data, x), z_view)
+        if self.quantities:
+            value = value + self.prediction(z_view, self.statistics(data))
+        return value
+
+    def statistics(self, data: Data) -> Tensor:
+        """Return the tree statistics of a batch with trees, ``(num_graphs, width)``."""
+        return tree_statistics(data, self.transform.weight)
+
+    def prediction(self, z_view: Tensor, statistics: Tensor) -> Tensor:
+        r"""Return how badly the other view foretells what the trees know.
+
+        .. math:: \frac{1}{N w} \sum_{i=1}^N \| p(z_i) - \hat s_i \|^2
+
+        with p a network of one hidden layer and :math:`\hat s_i` the statistics of
+        graph i, each of the w columns standardised over the N graphs. Unlike the
+        contrast it needs no negatives.
+
+        Args:
+            z_view: as in :meth:`loss`.
+            statistics: from :meth:`statistics`.
+        """
+        mean = statistics.mean(dim=0)
+        deviation = (statistics.var(dim=0, correction=0) + 1e-5).sqrt()
+        wanted = (statistics - mean) / deviation
+        value: Tensor = functional.mse_loss(self.predictor(z_view), wanted)
         return value
 
     @override

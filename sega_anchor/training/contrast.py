@@ -78,7 +78,9 @@ class Contrast(Trainable):
             z = self._view(data)
         else:
             z = self.anchor(data, None if self.leaves is None else self.leaves(data))
-        return nt_xent(gather(z), gather(self._view(data)), self.temperature)
+        z_view = self._view(data)
+        loss = nt_xent(gather(z), gather(z_view), self.temperature)
+        return loss + self.prediction(z_view, data)
 
     def _view(self, data: Data) -> Tensor:
         """Return the projection of one augmentation of each graph."""

@@ -11,6 +11,7 @@ from torch.optim import Optimizer
 from torch_geometric.data import Data
 from typing_extensions import override
 
+from ..distributed import gather
 from ..nn import AnchorView
 from ..profile import phase
 from ..trees import AddTree, TreeName, tree_transform
@@ -85,9 +86,23 @@ class Trainable(nn.Module, ABC):
     # A tuple, so that torch does not take it for a submodule: it holds this very model.
     _replica: tuple[nn.Module, ...] = ()
 
+    anchor: AnchorView | None
+
     @abstractmethod
     def loss(self, data: Data) -> Tensor:
         """Return the loss of a batch that the encoders descend, with fresh views."""
+
+    def prediction(self, z_view: Tensor, data: Data) -> Tensor | float:
+        """Return what an anchor with ``quantities`` adds to the loss, else 0.
+
+        Args:
+            z_view: what stands against the anchor, ``(num_graphs, channels)``.
+            data: the original graphs.
+        """
+        if self.anchor is None or not self.anchor.quantities:
+            return 0.0
+        statistics = self.anchor.statistics(data)
+        return self.anchor.prediction(gather(z_view), gather(statistics))
 
     @override
     def forward(self, data: Data) -> dict[str, Tensor]:

@@ -25,6 +25,7 @@ QUANTITIES = (
     "entropy",
     "children",
 )
+NO_TREES = "the graph carries no coding tree: attach one with AddCodingTree"
 
 
 def tree_quantities(data: Data, weight: str | None = None) -> Tensor:
@@ -68,9 +69,13 @@ def tree_quantities(data: Data, weight: str | None = None) -> Tensor:
         {'size': 2.0, 'volume': 3.0, 'cut': 1.0, 'cut_share': 0.333}
     """
     if not has_tree(data):
-        raise ValueError(
-            "the graph carries no coding tree: attach one with AddCodingTree"
-        )
+        raise ValueError(NO_TREES)
+    check_graphs(data)
+    return _quantities(data, weight)
+
+
+def _quantities(data: Data, weight: str | None) -> Tensor:
+    """Return the quantities of trees that are known to fit their graphs."""
     tree = data[TREE]
     if "quantities" in tree:
         carried: Tensor = tree["quantities"]
@@ -94,7 +99,6 @@ def _measure(data: Data, weight: str | None) -> Tensor:
         raise ValueError(f"the graph has no edge_index, got {data}")
     if weight is not None and weight not in data:
         raise ValueError(f"the graph has no edge attribute {weight!r}")
-    check_graphs(data)
     level, offset = (data[TREE][key].cpu().long() for key in ("level", "parent"))
     own = None if weight is None else read_weights(data[weight])
     edges, n, numbers = read_arrays(data.edge_index, data.num_nodes, own)
@@ -138,11 +142,19 @@ def tree_statistics(data: Data, weight: str | None = None) -> Tensor:
         >>> tree_statistics(AddCodingTree(height=2)(path)).shape
         torch.Size([1, 90])
     """
-    quantities = tree_quantities(data, weight)
+    if not has_tree(data):
+        raise ValueError(NO_TREES)
+    check_graphs(data)
+    return _statistics(data, weight)
+
+
+def _statistics(data: Data, weight: str | None) -> Tensor:
+    """Return the statistics of trees that are known to fit their graphs."""
     tree = data[TREE]
     if "statistics" in tree:
         carried: Tensor = tree["statistics"]
         return carried
+    quantities = _quantities(data, weight)
     height = int(tree["level"].max())
     graphs = int((tree["parent"] == 0).sum())
     is_root = tree["parent"] == 0
@@ -196,13 +208,13 @@ def level_quantities(
     """Return the quantities of trees of a height, level by level.
 
     Args:
-        data: a graph or batch with trees.
+        data: a graph or batch with trees that ``tree_levels`` has found to fit it.
         height: level of the roots.
         weight: as in :func:`tree_quantities`.
     """
-    quantities, level = scaled(tree_quantities(data, weight)), data[TREE]["level"]
+    quantities, level = scaled(_quantities(data, weight)), data[TREE]["level"]
     nodes = [quantities[level == i] for i in range(height + 1)]
-    return LevelQuantities(nodes, tree_statistics(data, weight))
+    return LevelQuantities(nodes, _statistics(data, weight))
 
 
 def attach_quantities(data: Data, weight: str | None = None) -> Data:

@@ -127,6 +127,8 @@ def prepare_job(
     title = method.title(config)
     if view is not None:
         title = "SEGA" if title == "GraphCL" else f"SEGA-{title}"
+        if view.quantities:
+            title += ", quantities"
     if settings.epochs == 0:
         title += ", untrained"
     description = {
