@@ -226,6 +226,10 @@ def check_options(
         raise ValueError(f"there is no option {name!r}; {guess}")
 
 
+#: Fields that count where they are set: so the records of before they came are found.
+_LATER = {"distinct", "quantities"}
+
+
 def identity(config: Any, *unimportant: str) -> dict[str, Any]:
     """Return the fields of a configuration that decide numbers, as JSON knows them.
 
@@ -234,12 +238,10 @@ def identity(config: Any, *unimportant: str) -> dict[str, Any]:
         unimportant: fields that decide none, beside folders and seeds.
     """
     left_out = {"seeds", "root", "archives", "results", "jobs", *unimportant}
-    if not getattr(config, "distinct", False):  # records of before it had a name
-        left_out.add("distinct")
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in asdict(config).items()
-        if name not in left_out
+        if name not in left_out and (value or name not in _LATER)
     }
 
 

@@ -96,7 +96,7 @@ def test_sigkill_at_random_moments_loses_no_finished_cell(tmp_path: Path) -> Non
         (["synthetic", "--methods", "graphcl", "--evaluate_at", "[]"], "is empty"),
         (["synthetic", "--evaluate_at", "[20]"], "without epochs, but the methods"),
         (["synthetic", "--height", "1"], "height must be an integer"),
-        (["synthetic", "--epochs", "5", "--evaluate_at", "[6]"], "from 1 to 5"),
+        (["synthetic", "--epochs", "5", "--evaluate_at", "[6]"], "from 0 to 5"),
     ],
 )
 def test_bad_words_get_a_message_and_status_2(words, message, tmp_path, capsys) -> None:

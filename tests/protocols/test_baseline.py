@@ -12,7 +12,8 @@ from sega_anchor import AddRandomTree, AnchorView
 from sega_anchor.cli import main
 from sega_anchor.datasets import SyntheticCommunities, load
 from sega_anchor.evaluate import svm_scores, wl_embedding
-from sega_anchor.protocols import Settings
+from sega_anchor.protocols import Settings, semisupervised, transfer
+from sega_anchor.protocols.settings import identity
 from sega_anchor.protocols.unsupervised import baseline
 from sega_anchor.protocols.unsupervised._job import prepare_job
 from tests.helpers import scores
@@ -174,22 +175,28 @@ def test_distinct_graphs_do_not_depend_on_what_encoders_see() -> None:
             run(graphs, kind, labels=labels, distinct=True)
 
 
-def config(**options) -> dict:
+def config(method: graphcl.Config | None = None, **options) -> dict:
     graphs = SyntheticCommunities(num_graphs=45)
-    settings = Settings(**options)
-    method = graphcl.GraphCL
-    return prepare_job(
-        method, graphs, None, graphcl.Config(), settings, "cpu"
-    ).record.config
+    chosen, settings = method or graphcl.Config(), Settings(**options)
+    job = prepare_job(graphcl.GraphCL, graphs, None, chosen, settings, "cpu")
+    return job.record.config
+
+
+def digest_of(content: dict) -> str:
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def test_records_of_before_are_found() -> None:
-    """Their names hold a digest of this; it is that of 0.2 before there was more."""
-    text = json.dumps(config(), sort_keys=True)
-    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "6777cb6d62dc3419"
-    chosen = config(distinct=True)
-    assert chosen["distinct"] is True
-    assert chosen["content"] != config()["content"]
+    """Their names hold such a digest: those here are of code that knew no more."""
+    assert digest_of(config()) == "6777cb6d62dc3419"
+    plain = semisupervised.Config(), transfer.PretrainConfig()
+    found = [digest_of(identity(one)) for one in plain]
+    assert found == ["d75e6acdf4cc0ae8", "78bfa09d8047857e"]
+    distinct = config(distinct=True)
+    assert distinct["distinct"] is True
+    assert distinct["content"] != config()["content"]
+    assert config(graphcl.Config(quantities=True))["quantities"] is True
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """Task and Job: one configuration, prepared; what all its seeds share."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -139,7 +139,7 @@ def prepare_job(
         "anchor": None if view is None else repr(view),
         "features": repr(features),
         "choice": published.choice,
-        **asdict(config),
+        **identity(config),
         **identity(settings),
         **rank_identity(),
     }
