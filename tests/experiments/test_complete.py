@@ -3,12 +3,13 @@
 import os
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+from torch import Tensor
 
-from adapters import graphcl
+from adapters import adgcl, graphcl
 from sega_anchor.experiments import (
     Cell,
     Run,
@@ -23,6 +24,7 @@ from sega_anchor.protocols.unsupervised._training import Training
 from sega_anchor.report import Result
 from sega_anchor.utils.locks import if_free
 from tests.helpers.paths import ROOT
+from tests.helpers.scores import SVM_SCORES, quick_scores
 
 SHORT = {"epochs": 1, "evaluate_at": (1,), "folds": 2, "jobs": 1}
 
@@ -109,6 +111,28 @@ def test_equal_seeds_are_paired_and_named(trained) -> None:
     assert "Chosen by" not in text
 
 
+def test_equal_seeds_draw_equal_folds_whatever_the_method(monkeypatch) -> None:
+    asked: dict[str, list[Any]] = {}
+
+    def watched(embedding: Tensor, labels: Tensor, **given: Any) -> None:
+        about = (given["random_state"], given["folding"], given["folds"])
+        asked.setdefault(name, []).append((*about, labels.tolist()))
+        quick_scores(embedding, labels, **given)
+
+    monkeypatch.setattr(SVM_SCORES, watched)
+    short = {**SHORT, "seeds": [3, 1]}
+    for name, method, options in (
+        ("plain", graphcl, {}),
+        ("anchored", graphcl, {"anchor": True, "degree": "both"}),
+        ("linear", adgcl, {"labels": "none"}),
+    ):
+        list(complete([Run(name, method, {**short, **options})], ["synthetic"]))
+    assert asked["plain"] == asked["linear"]
+    assert [one[0] for one in asked["plain"]] == [3, 1]
+    # Three embeddings are scored on the same folds.
+    assert asked["anchored"] == [one for one in asked["plain"] for _ in range(3)]
+
+
 def test_work_of_another_process_is_left_for_last(tmp_path: Path, trained) -> None:
     runs = [plain(seeds=2, results=str(tmp_path)), sega(seeds=2, results=str(tmp_path))]
     first = _complete._Job(runs[0], "synthetic", runs[0].alternatives[0], (0, 1))
@@ -147,11 +171,13 @@ from tests.helpers.scores import SVM_SCORES, quick_scores
 finish = Training.finish
 
 def slow(training):
-    with open("trained", "a") as file:
-        label = training.job.record.config["label"]
-        print(os.getpid(), label, training.seed, sep=",", file=file)
+    began = time.monotonic()
     time.sleep(0.3)
-    return finish(training)
+    found = finish(training)
+    with open("trained", "a") as file:
+        cell = f"{training.job.config.lr}-{training.seed}"
+        print(os.getpid(), cell, began, time.monotonic(), sep=",", file=file)
+    return found
 
 patch(SVM_SCORES, quick_scores).start()
 patch.object(Training, "finish", slow).start()
@@ -178,7 +204,15 @@ def test_two_processes_share_the_seeds(names: list[str], tmp_path: Path) -> None
         check=True,
         capture_output=True,
     )
-    trained = (tmp_path / "trained").read_text().split()
-    assert len(trained) == 8 * len(names)  # each seed once
-    shares = Counter(line.split(",")[0] for line in trained)
-    assert len(shares) == 2 and min(shares.values()) >= 2 * len(names)
+    lines = (tmp_path / "trained").read_text().split()
+    trained = [line.split(",") for line in lines]
+    cells = [cell for _, cell, _, _ in trained]
+    assert len(cells) == len(set(cells)) == 8 * len(names)  # each seed once
+    first, second = {process for process, *_ in trained}
+    times = {
+        process: [(float(a), float(b)) for p, _, a, b in trained if p == process]
+        for process in (first, second)
+    }
+    assert any(  # at once, instead of one waiting for the other
+        a < d and c < b for a, b in times[first] for c, d in times[second]
+    )
