@@ -47,9 +47,9 @@ def main() -> None:
     header = ["method", "features", "accuracy", "graph (G)", "tree (T)", "both (GT)"]
     print(table(header, lines))
     print(
-        "\nAccuracy in per cent, mean ± standard deviation over 3 seeds; 3 classes, so\n"
-        "chance is 33.3. First of the embedding chosen on validation folds, then of\n"
-        "each. Equal features: degrees for both encoders, not for the tree's alone."
+        "\nAccuracy in per cent, mean ± standard deviation over 3 seeds; chance is\n"
+        "33.3. First of the embedding chosen on validation folds, then of each.\n"
+        "Equal features: degrees for both encoders, not for the tree's alone."
     )
 
 
