@@ -42,8 +42,8 @@ def main() -> None:
     print(table(header, lines))
     print(
         "\nAccuracy in per cent, mean ± standard deviation over 3 seeds; chance is\n"
-        "33.3. First of the embedding chosen on validation folds, then of\n"
-        "each. Equal features: degrees for both encoders, not for the tree's alone."
+        "33.3. First of the embedding chosen on validation folds, then of each.\n"
+        "Equal features: degrees for both encoders, not for the tree's alone."
     )
 
 
