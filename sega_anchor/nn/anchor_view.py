@@ -194,11 +194,13 @@ class AnchorView(nn.Module):
     def prediction(self, z_view: Tensor, statistics: Tensor) -> Tensor:
         r"""Return how badly the other view foretells what the trees know.
 
-        .. math:: \frac{1}{N w} \sum_{i=1}^N \| p(z_i) - \hat s_i \|^2
+        .. math::
+            \frac{1}{N w} \sum_{i=1}^N \| p(\mathrm{asinh}\, z_i) - \hat s_i \|^2
 
         with p a network of one hidden layer and :math:`\hat s_i` the statistics of
         graph i, each of the w columns standardised over the N graphs. Unlike the
-        contrast it needs no negatives.
+        contrast it needs no negatives. As z may be a sum over thousands of nodes, and
+        statistics are logarithms, p sees the logarithm of what is large.
 
         Args:
             z_view: as in :meth:`loss`.
@@ -207,7 +209,7 @@ class AnchorView(nn.Module):
         mean = statistics.mean(dim=0)
         deviation = (statistics.var(dim=0, correction=0) + 1e-5).sqrt()
         wanted = (statistics - mean) / deviation
-        value: Tensor = functional.mse_loss(self.predictor(z_view), wanted)
+        value: Tensor = functional.mse_loss(self.predictor(z_view.asinh()), wanted)
         return value
 
     @override

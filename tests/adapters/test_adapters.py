@@ -104,6 +104,43 @@ def test_the_same_seed_gives_the_same_bits(dataset, title) -> None:
 
 
 @pytest.mark.parametrize("title", CASES)
+def test_every_method_takes_an_anchor_that_sees_quantities(dataset, title) -> None:
+    module, config = adapter(title)
+    config = dataclasses.replace(config, quantities=True, height=2)
+    options = {**SHORT, "epochs": 2, "evaluate_at": ()}
+    result = module.run(dataset, anchor=True, config=config, **options)
+    assert "quantities=True" in result.config["anchor"]
+    assert result.config["label"].endswith(", quantities")
+    plain = module.run(
+        dataset,
+        anchor=True,
+        config=dataclasses.replace(config, quantities=False),
+        **options,
+    )
+    assert not torch.equal(result.embeddings["T"], plain.embeddings["T"])
+
+
+@pytest.mark.parametrize("title", CASES)
+def test_the_loss_asks_the_view_for_tree_statistics(dataset, title) -> None:
+    _, config = adapter(title)
+    config = dataclasses.replace(config, quantities=True, height=2)
+    kind = method_of(title)
+    view = kind.default_anchor(2, config)
+    batch = Batch.from_data_list(view.transform.map(list(dataset)))
+    losses = []
+    for weight in (1.0, 0.0):  # of what the view does not foretell
+        view.prediction = lambda z, s, w=weight: w * type(view).prediction(view, z, s)
+        torch.manual_seed(0)
+        model = kind(2, config, view, torch.Generator().manual_seed(0))
+        losses.append(model.loss(batch))
+    asked, contrast = losses
+    assert 0.5 < float(asked - contrast) < 3  # standardised, and nothing learnt yet
+    asked.backward()
+    learnt = [p.grad for p in view.predictor.parameters()]
+    assert all(grad is not None and bool(grad.any()) for grad in learnt)
+
+
+@pytest.mark.parametrize("title", CASES)
 def test_a_control_takes_the_place_of_the_graphs_trees(dataset, title) -> None:
     module, config = adapter(title)
     results = {

@@ -96,6 +96,15 @@ def test_training_reaches_every_parameter() -> None:
     assert all(p.grad is not None for p in anchor.parameters())
 
 
+def test_the_size_of_projections_does_not_upset_the_prediction() -> None:
+    """Sums over thousands of nodes come in thousands, and their logarithm is asked."""
+    anchor = view()
+    statistics = anchor.statistics(Batch.from_data_list(anchor.transform.map(graphs())))
+    z = torch.randn(12, 96, generator=torch.Generator().manual_seed(0))
+    small, large = (anchor.prediction(z * s, statistics).item() for s in (1, 1e4))
+    assert 0.5 < small < large < 20
+
+
 @pytest.mark.parametrize("quantities", [False, True])
 def test_an_encoder_refuses_what_it_was_not_made_for(quantities: bool) -> None:
     data = AddCodingTree(2, quantities=True)(graphs(3)[0])

@@ -76,6 +76,14 @@ def test_controls_take_the_place_of_the_graphs_trees(dataset) -> None:
     assert len(set(losses.values())) == 3
 
 
+def test_an_encoder_is_pretrained_against_quantities(dataset) -> None:
+    plain, seeing = (
+        run(dataset, quantities=on, height=2, **FEW) for on in (False, True)
+    )
+    assert "quantities=True" in seeing.config["anchor"]
+    assert plain.history[0][0]["loss"] != seeing.history[0][0]["loss"]
+
+
 def test_same_seed_same_bits_and_the_callers_randomness_untouched(dataset) -> None:
     before = torch.get_rng_state()
     first, second = (run(dataset, pretraining="sega", **FEW) for _ in range(2))

@@ -279,22 +279,23 @@ def test_proteins_go_the_same_way(method: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("domain", ["molecules", "proteins"])
-def test_controls_take_the_place_of_the_graphs_trees(
+def test_controls_and_quantities_change_what_is_learnt(
     domain: str, smiles_file: Path, tmp_path: Path
 ) -> None:
     is_smiles = domain == "molecules"
     source = smiles_file if is_smiles else write_proteins(tmp_path / "string")
     losses = set()
-    for tree in ("refined", "shuffled", "random"):
+    for tree in ("refined", "shuffled", "random", "quantities"):
         told: list[dict] = []
+        kind = {"quantities": True} if tree == "quantities" else {"tree": tree}
         transfer.pretrain(
             source,
             tmp_path / tree,
-            **{**PRETRAIN, "domain": domain, "tree": tree, "height": 2, "epochs": 1},
+            **{**PRETRAIN, "domain": domain, "height": 2, "epochs": 1, **kind},
             on_epoch=told.append,
         )
         losses.add(told[0]["loss"])
-    assert len(losses) == 3
+    assert len(losses) == 4
 
 
 @pytest.mark.parametrize(
