@@ -16,6 +16,9 @@ _SEVERAL: dict[str, tuple[str, Callable[[str], Any]]] = {
     "--checkpoints": (r"\d+", int),
     "--tasks": (r"[^-\[].*", str),
 }
+#: Options that are true or false; alone they mean true.
+_TRUE_OR_FALSE = {"--quantities", "--distinct", "--symmetric", "--mask"}
+_TRUTHS = [["true"], ["false"], ["True"], ["False"], ["yes"], ["no"]]
 
 
 class Parser(ArgumentParser):
@@ -60,11 +63,13 @@ def add_profile(parser: ArgumentParser) -> None:
 
 
 def spell(words: Sequence[str]) -> list[str]:
-    """Return words as the parser knows them: underscores, and lists in brackets.
+    """Return words as the parser knows them: underscores, lists in brackets, truths.
 
     Example:
         >>> spell(["run", "--batch-size", "8", "--evaluate-at", "2", "4", "--anchor"])
         ['run', '--batch_size', '8', '--evaluate_at', '[2, 4]', '--anchor']
+        >>> spell(["run", "--quantities", "--distinct", "false"])
+        ['run', '--quantities', 'true', '--distinct', 'false']
     """
     spelt: list[str] = []
     rest = list(words)
@@ -78,6 +83,8 @@ def spell(words: Sequence[str]) -> list[str]:
             else:
                 word += equals + value
         spelt.append(word)
+        if word in _TRUE_OR_FALSE and rest[:1] not in _TRUTHS:
+            spelt.append("true")
         if word in _SEVERAL:
             pattern, kind = _SEVERAL[word]
             several = []
