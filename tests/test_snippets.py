@@ -16,6 +16,7 @@ from adapters import adgcl
 from sega_anchor import cli
 from sega_anchor.augment import NodeDrop
 from sega_anchor.backbones import GIN
+from sega_anchor.cli._parser import spell
 from sega_anchor.cli._runs_file import read_runs
 from sega_anchor.datasets import SyntheticCommunities
 from sega_anchor.protocols import prepare, semisupervised, transfer, unsupervised
@@ -149,7 +150,7 @@ def test_a_file_of_runs_can_be_read(snippet: Snippet, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", commands(), ids=str)
 def test_the_words_of_a_command_are_understood(command: Snippet) -> None:
-    words = command.text.split()
+    words = spell(command.text.split())
     chosen = cli._parser(words).parse_args(words)
     assert chosen.subcommand == words[0]
 
