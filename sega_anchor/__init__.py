@@ -21,6 +21,9 @@ from .trees.coding_tree import CodingTree as CodingTree
 from .trees.controls import AddRandomTree as AddRandomTree
 from .trees.controls import AddShuffledTree as AddShuffledTree
 from .trees.entropy import structural_entropy as structural_entropy
+from .trees.quantities import AddTreeStatistics as AddTreeStatistics
+from .trees.quantities import tree_quantities as tree_quantities
+from .trees.quantities import tree_statistics as tree_statistics
 from .trees.transforms import AddCodingTree as AddCodingTree
 
 try:
@@ -32,6 +35,7 @@ __all__ = [
     "AddCodingTree",
     "AddRandomTree",
     "AddShuffledTree",
+    "AddTreeStatistics",
     "AnchorView",
     "CodingTree",
     "NTXent",
@@ -41,4 +45,6 @@ __all__ = [
     "build_coding_trees",
     "nt_xent",
     "structural_entropy",
+    "tree_quantities",
+    "tree_statistics",
 ]
