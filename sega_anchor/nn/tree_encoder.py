@@ -40,7 +40,8 @@ class TreeEncoder(nn.Module):
             :func:`~sega_anchor.trees.quantities.tree_quantities` stand beside the
             features of the leaves and beside each sum over children, and
             :func:`~sega_anchor.trees.quantities.tree_statistics` beside what the
-            read-out pools. Ours, not the paper's. (default: :obj:`False`)
+            read-out pools, on the scale of it. Ours, not the paper's.
+            (default: :obj:`False`)
 
     Raises:
         ValueError: for sizes below 1, a height below 2, an unknown read-out, or
@@ -106,6 +107,7 @@ class TreeEncoder(nn.Module):
             # Not affine, as linear layers follow: no gradient goes below the leaves.
             self.norms = nn.ModuleList(BatchNorm(beside, affine=False) for _ in widths)
             self.statistics_norm = BatchNorm(statistics, affine=False)
+            self.pooled_norm = BatchNorm(pooled, affine=False)
             pooled += statistics
         self.align = nn.Linear(pooled, out_channels)
         self.dropout = nn.Dropout(dropout)
@@ -143,7 +145,7 @@ class TreeEncoder(nn.Module):
         ):
             below = sum_rows(content[-1], parents, above.numel())
             content.append(mlp(torch.cat([below, *own], dim=1)))
-        pooled = [
+        parts = [
             pool(
                 content[level],
                 levels.graphs[level],
@@ -152,11 +154,24 @@ class TreeEncoder(nn.Module):
             )
             for level in self.read
         ]
+        pooled = torch.cat(parts, dim=1)
         if quantities is not None:
-            statistics = quantities.statistics.to(self.align.weight.dtype)
-            pooled.append(self.statistics_norm(statistics))
-        embedding: Tensor = self.dropout(self.align(torch.cat(pooled, dim=1)))
+            pooled = torch.cat([pooled, self._statistics(quantities, pooled)], dim=1)
+        embedding: Tensor = self.dropout(self.align(pooled))
         return embedding
+
+    def _statistics(self, quantities: LevelQuantities, pooled: Tensor) -> Tensor:
+        """Return normalised statistics on the scale of what is pooled.
+
+        Sums over many nodes would drown them, in the linear layer and for whatever
+        compares embeddings by distance.
+        """
+        statistics = quantities.statistics.to(self.align.weight.dtype)
+        normalised: Tensor = self.statistics_norm(statistics)
+        self.pooled_norm(pooled.detach())  # keeps account of the scale, no more
+        variance = self.pooled_norm.running_var
+        assert isinstance(variance, Tensor)
+        return normalised * variance.mean().sqrt()
 
     def _normalised(self, quantities: LevelQuantities | None) -> list[list[Tensor]]:
         """Return what stands beside the content of each level: nothing, or a matrix."""
