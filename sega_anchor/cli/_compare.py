@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
+from ..utils.checks import did_you_mean
 from ._json import cell_json, pair_json
 from ._methods import load_method
 from ._runs_file import read_runs
@@ -44,6 +45,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "of alternatives validation chooses, and all other options are defaults",
     )
     parser.add_argument(
+        "--only",
+        type=str,
+        nargs="+",
+        help="names in the file that take part, in this order; default all",
+    )
+    parser.add_argument(
         "--reference",
         type=str,
         nargs="+",
@@ -73,14 +80,17 @@ def run(chosen: Namespace) -> dict[str, Any]:
     options = {f.name: chosen[f.name] for f in fields(Settings)}
     options["height"] = chosen.height
     if chosen.runs is None:
-        if chosen.reference:
-            raise ValueError("--reference names runs of a file: give --runs too")
+        for option in ("reference", "only"):
+            if chosen[option]:
+                raise ValueError(f"--{option} names runs of a file: give --runs too")
         versus = _with_and_without(chosen.methods or list(COMPARED), options)
         runs = [run for anchored, alone in versus for run in (alone, anchored)]
     else:
         if chosen.methods:
             raise ValueError("--methods and --runs both say what to compare: give one")
         runs = read_runs(chosen.runs, options)
+        if chosen.only:
+            runs = [_named(name, runs) for name in dict.fromkeys(chosen.only)]
         versus = against(runs, chosen.reference)
     cells = []
     for cell in complete(runs, chosen.datasets, chosen.choose_on):
@@ -105,6 +115,14 @@ def run(chosen: Namespace) -> dict[str, Any]:
         "runs": [cell_json(cell) for cell in cells],
         "pairs": list(map(pair_json, pairs, differences)),
     }
+
+
+def _named(name: str, runs: list[Run]) -> Run:
+    """Return the run of a name."""
+    known = {run.name: run for run in runs}
+    if name not in known:
+        raise ValueError(f"there is no run {name!r}; {did_you_mean(name, known)}")
+    return known[name]
 
 
 def _with_and_without(

@@ -143,6 +143,9 @@ def test_a_file_says_what_is_compared(tmp_path: Path, capsys, quick_scores) -> N
         ("GraphCL", "SEGA"),
         ("Low", "SEGA"),
     ]
+    few = one_comparison([*words, "--only", "Low", "SEGA"], capsys)
+    assert [one["run"] for one in few["runs"]] == ["Low", "SEGA"]
+    assert [(p["run"], p["reference"]) for p in few["pairs"]] == [("SEGA", "Low")]
     adjusted = [pair["graphs"]["adjusted"] for pair in found["pairs"]]
     assert all(
         p["graphs"]["p_value"] <= a
@@ -169,6 +172,7 @@ def test_a_file_says_what_is_compared(tmp_path: Path, capsys, quick_scores) -> N
         ),
         ("A: {method: graphcl, lr: 1, lr: 2}", [], "line 1 gives 'lr' a second time"),
         ("GraphCL: {method: graphcl}", ["--reference", "Graph"], "mean 'GraphCL'?"),
+        ("GraphCL: {method: graphcl}", ["--only", "Graph"], "mean 'GraphCL'?"),
         (
             "A: {method: graphcl}\nB: {method: graphcl, folds: 5}",
             [],
@@ -193,7 +197,8 @@ def test_bad_files_get_a_line_before_any_work(
 
 
 def test_a_reference_needs_a_file(capsys) -> None:
-    assert main(["compare", "synthetic", "--reference", "GraphCL"]) == 2
-    assert "give --runs too" in capsys.readouterr().err
+    for option in ("--reference", "--only"):
+        assert main(["compare", "synthetic", option, "GraphCL"]) == 2
+        assert "give --runs too" in capsys.readouterr().err
     assert main(["compare", "synthetic", "--runs", "no-such-file"]) == 2
     assert "no-such-file cannot be read: No such file" in capsys.readouterr().err
