@@ -92,7 +92,8 @@ def test_one_knob_of_the_synthetic_sets(example, tmp_path: Path, monkeypatch) ->
         assert 20 < without < 46 and without < with_all <= 100
     assert (tmp_path / "synthetic-strength.png").read_bytes()[1:4] == b"PNG"
     records = list((tmp_path / "results").glob("*-synthetic-strength-*.json"))
-    assert len(records) == 4
+    methods = [name for name in cells if name[0].isalpha() and name != "strength"]
+    assert len(records) == 2 * len(methods) >= 12
     assert example(*words) == out  # read, not computed again
 
 
