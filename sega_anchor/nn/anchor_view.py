@@ -12,7 +12,7 @@ from typing_extensions import override
 from ..trees._as_edges import refuse_hetero
 from ..trees.build import TreeMethod
 from ..trees.levels import has_fingerprint, has_tree, tree_levels
-from ..trees.quantities import graph_statistics, level_quantities, statistics_width
+from ..trees.quantities import carried, level_quantities, statistics_width
 from ..trees.transforms import AddCodingTree, AddTree
 from ..utils import warn_caller
 from .nt_xent import NTXent
@@ -188,7 +188,7 @@ class AnchorView(nn.Module):
 
         Whether its trees fit its graphs is for :meth:`embed` to check.
         """
-        found: Tensor = graph_statistics(data, self.transform.weight)
+        found = carried(data, self.transform.weight)["statistics"]
         return found.to(self.encoder.align.weight.dtype)
 
     def prediction(self, z_view: Tensor, statistics: Tensor) -> Tensor:

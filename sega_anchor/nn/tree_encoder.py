@@ -1,5 +1,6 @@
 """TreeEncoder: messages from the leaves of a coding tree to its root."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
 
@@ -139,12 +140,12 @@ class TreeEncoder(nn.Module):
                 the encoder was made to see them.
         """
         seen = self._normalised(quantities)
-        content = [torch.cat([x, *seen[0]], dim=1)]
+        content = [_beside(x, seen[0])]
         for mlp, parents, above, own in zip(
             self.mlps, levels.parents, levels.graphs[1:], seen[1:], strict=True
         ):
             below = sum_rows(content[-1], parents, above.numel())
-            content.append(mlp(torch.cat([below, *own], dim=1)))
+            content.append(mlp(_beside(below, own)))
         parts = [
             pool(
                 content[level],
@@ -155,17 +156,20 @@ class TreeEncoder(nn.Module):
             for level in self.read
         ]
         pooled = torch.cat(parts, dim=1)
-        if quantities is not None:
-            pooled = torch.cat([pooled, self._statistics(quantities, pooled)], dim=1)
-        embedding: Tensor = self.dropout(self.align(pooled))
+        statistics = self._statistics(quantities, pooled)
+        embedding: Tensor = self.dropout(self.align(_beside(pooled, statistics)))
         return embedding
 
-    def _statistics(self, quantities: LevelQuantities, pooled: Tensor) -> Tensor:
+    def _statistics(
+        self, quantities: LevelQuantities | None, pooled: Tensor
+    ) -> Tensor | None:
         """Return normalised statistics on the scale of what is pooled.
 
         Sums over many nodes would drown them, in the linear layer and for whatever
         compares embeddings by distance.
         """
+        if quantities is None:
+            return None
         statistics = quantities.statistics.to(self.align.weight.dtype)
         normalised: Tensor = self.statistics_norm(statistics)
         self.pooled_norm(pooled.detach())  # keeps account of the scale, no more
@@ -173,8 +177,10 @@ class TreeEncoder(nn.Module):
         assert isinstance(variance, Tensor)
         return normalised * variance.mean().sqrt()
 
-    def _normalised(self, quantities: LevelQuantities | None) -> list[list[Tensor]]:
-        """Return what stands beside the content of each level: nothing, or a matrix."""
+    def _normalised(
+        self, quantities: LevelQuantities | None
+    ) -> Sequence[Tensor | None]:
+        """Return what stands beside the content of each level, if anything."""
         if (quantities is None) == self.quantities:
             raise ValueError(
                 f"the encoder was made with quantities={self.quantities}, but "
@@ -182,11 +188,17 @@ class TreeEncoder(nn.Module):
                 "level_quantities"
             )
         if quantities is None:
-            return [[] for _ in range(self.height + 1)]
+            return [None] * (self.height + 1)
         return [
-            [norm(nodes.to(self.align.weight.dtype))]
+            norm(nodes.to(self.align.weight.dtype))
             for norm, nodes in zip(self.norms, quantities.nodes, strict=True)
         ]
+
+
+def _beside(content: Tensor, quantities: Tensor | None) -> Tensor:
+    if quantities is None:
+        return content
+    return torch.cat([content, quantities], dim=1)
 
 
 def _mlp(in_channels: int, out_channels: int) -> nn.Sequential:

@@ -51,8 +51,6 @@ def tree_quantities(data: Data, weight: str | None = None) -> Tensor:
 
     Returns:
         ``(num_tree_nodes, 7)``, a row for each entry of ``data.coding_tree["level"]``.
-        Trees from ``AddCodingTree(quantities=True)`` carry it, and it is returned as
-        it is; otherwise it is computed here, whole batches at once.
 
     Raises:
         ValueError: without trees, without the edge attribute, and for trees that were
@@ -68,19 +66,19 @@ def tree_quantities(data: Data, weight: str | None = None) -> Tensor:
         >>> dict(zip(QUANTITIES[:4], [round(x, 3) for x in pair.tolist()]))
         {'size': 2.0, 'volume': 3.0, 'cut': 1.0, 'cut_share': 0.333}
     """
-    if not has_tree(data):
-        raise ValueError(NO_TREES)
-    check_graphs(data)
+    _check(data)
     return _quantities(data, weight)
 
 
+def _check(data: Data) -> None:
+    """Raise ValueError unless there are trees, and they fit their graphs."""
+    if not has_tree(data):
+        raise ValueError(NO_TREES)
+    check_graphs(data)
+
+
 def _quantities(data: Data, weight: str | None) -> Tensor:
-    """Return the quantities of trees that are known to fit their graphs."""
-    tree = data[TREE]
-    if "quantities" in tree:
-        carried: Tensor = tree["quantities"]
-        return carried
-    level, offset = tree["level"], tree["parent"]
+    level, offset = data[TREE]["level"], data[TREE]["parent"]
     size, volume, cut, children = _measure(data, weight).to(level.device)
     up = torch.arange(len(level), device=level.device) + offset
     above = volume[up]
@@ -130,8 +128,7 @@ def tree_statistics(data: Data, weight: str | None = None) -> Tensor:
         weight: as in :func:`tree_quantities`.
 
     Returns:
-        ``(num_graphs, 30 * (height + 1))``, the leaves' level first. Trees from
-        ``AddCodingTree(quantities=True)`` carry it.
+        ``(num_graphs, 30 * (height + 1))``, the leaves' level first.
 
     Raises:
         ValueError: as in :func:`tree_quantities`, and for trees of several heights.
@@ -142,24 +139,15 @@ def tree_statistics(data: Data, weight: str | None = None) -> Tensor:
         >>> tree_statistics(AddCodingTree(height=2)(path)).shape
         torch.Size([1, 90])
     """
-    if not has_tree(data):
-        raise ValueError(NO_TREES)
-    check_graphs(data)
-    return graph_statistics(data, weight)
+    _check(data)
+    return _statistics(data, _quantities(data, weight))
 
 
-def graph_statistics(data: Data, weight: str | None = None) -> Tensor:
-    """Return the statistics of trees that are known to fit their graphs."""
-    tree = data[TREE]
-    if "statistics" in tree:
-        carried: Tensor = tree["statistics"]
-        return carried
-    quantities = _quantities(data, weight)
-    height = int(tree["level"].max())
-    graphs = int((tree["parent"] == 0).sum())
-    is_root = tree["parent"] == 0
+def _statistics(data: Data, quantities: Tensor) -> Tensor:
+    level, is_root = data[TREE]["level"], data[TREE]["parent"] == 0
+    height, graphs = int(level.max()), int(is_root.sum())
     graph = is_root.cumsum(0) - is_root.long()
-    group = graph * (height + 1) + tree["level"]
+    group = graph * (height + 1) + level
     groups = graphs * (height + 1)
     count = torch.bincount(group, minlength=groups).to(quantities.dtype).unsqueeze(1)
     if not bool((count > 0).all()):
@@ -207,22 +195,35 @@ def level_quantities(
 ) -> LevelQuantities:
     """Return the quantities of trees of a height, level by level.
 
+    Those that trees carry are taken as they are.
+
     Args:
         data: a graph or batch with trees that ``tree_levels`` has found to fit it.
         height: level of the roots.
         weight: as in :func:`tree_quantities`.
     """
-    quantities, level = scaled(_quantities(data, weight)), data[TREE]["level"]
+    level, known = data[TREE]["level"], carried(data, weight)
     count = torch.bincount(level, minlength=height + 1).tolist()
-    nodes = list(quantities[level.argsort(stable=True)].split(count))
-    return LevelQuantities(nodes, graph_statistics(data, weight))
+    in_order = scaled(known["quantities"])[level.argsort(stable=True)]
+    return LevelQuantities(list(in_order.split(count)), known["statistics"])
+
+
+def carried(data: Data, weight: str | None = None) -> dict[str, Tensor]:
+    """Return the "quantities" and "statistics" of trees that fit their graphs.
+
+    Trees from ``AddCodingTree(quantities=True)`` carry them; otherwise they are
+    computed.
+    """
+    tree: dict[str, Tensor] = data[TREE]
+    if "statistics" in tree:
+        return tree
+    found = _quantities(data, weight)
+    return {"quantities": found, "statistics": _statistics(data, found)}
 
 
 def attach_quantities(data: Data, weight: str | None = None) -> Data:
-    """Let the trees of a graph or batch carry their quantities and statistics."""
-    quantities = tree_quantities(data, weight)
-    statistics = tree_statistics(data, weight)
-    data[TREE] = {**data[TREE], "quantities": quantities, "statistics": statistics}
+    """Let trees that fit their graphs carry their quantities and statistics."""
+    data[TREE] = {**data[TREE], **carried(data, weight)}
     return data
 
 
