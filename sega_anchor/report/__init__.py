@@ -12,6 +12,7 @@ from .paired import Inference as Inference
 from .paired import correct as correct
 from .paired import holm as holm
 from .paired import sign_flip_test as sign_flip_test
+from .published import published as published
 from .record import Record as Record
 from .result import Result as Result
 from .table import result_table as result_table
