@@ -180,11 +180,10 @@ class AutoGCL(Method[Config]):
     @override
     def published(cls, config: Config, anchored: bool) -> Published:
         config.objective_with(anchored)  # refuses what cannot go together
-        return Published(
-            epochs=30,
-            evaluate_at=(10, 20, 30),
-            features=FeatureSpec(degree="both", raw_degree=True, attributes=True),
+        features = FeatureSpec(
+            degree="both", max_degree=100, raw_degree=True, attributes=True
         )
+        return Published(epochs=30, evaluate_at=(10, 20, 30), features=features)
 
 
 run = unsupervised.adapter(AutoGCL)

@@ -34,7 +34,7 @@ class Settings:
             encoder as well, "none" nobody, all see a constant; default as published.
         degree: who sees one-hot degrees, likewise; default as published.
         max_degree: cap of the one-hot degree; default as published, 10 for DD and the
-            REDDIT sets, else 100.
+            REDDIT sets, else 100 (AutoGCL: 100 for all).
         seeds: how many seeds, 0, 1, ..., or a list of them, such as [3, 4].
         epochs: training epochs; default as published. With 0 the networks are
             evaluated as they are drawn, batch norm with its initial statistics.
@@ -125,11 +125,12 @@ class Settings:
 
     def features(self, published: FeatureSpec) -> FeatureSpec:
         """Return what the encoders see: what is given here, the rest as published."""
+        cap = published.max_degree if self.max_degree is None else self.max_degree
         return replace(
             published,
             labels=self.labels or published.labels,
             degree=self.degree or published.degree,
-            max_degree=self.max_degree,
+            max_degree=cap,
         )
 
 

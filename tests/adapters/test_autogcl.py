@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch_geometric.data import Batch, Data
 
-from adapters import autogcl
+from adapters import autogcl, graphcl
 from sega_anchor import AnchorView, nt_xent
 from sega_anchor.datasets import SyntheticCommunities
 from tests.helpers.reference import fill, forward_graph, reference
@@ -351,6 +351,29 @@ def test_default_anchor_and_published_values() -> None:
         assert (features.attributes, features.loops) == (True, 0)
         assert (published.batch_size, published.shuffle) == (128, True)
         assert published.choice == "test"
+
+
+class Named(list[Data]):
+    """Graphs that pass for a set of the tables."""
+
+    def __init__(self, name: str, graphs: list[Data]) -> None:
+        super().__init__(graphs)
+        self.name = name
+
+
+@pytest.mark.parametrize("protocol", ["honest", "paper"])
+@pytest.mark.parametrize("name", ["MUTAG", "DD", "REDDIT-BINARY", "REDDIT-MULTI-5K"])
+def test_degrees_are_capped_at_100_on_all_sets(dataset, protocol, name) -> None:
+    options = {"protocol": protocol, "seeds": 1, "epochs": 0, "evaluate_at": ()}
+    graphs = Named(name, dataset)
+    found = [
+        autogcl.run(graphs, config=small(), **options, **given).config["features"]
+        for given in ({}, {"max_degree": 7}, {"max_degree": 0})
+    ]
+    for features, cap in zip(found, (100, 7, 0), strict=True):
+        assert f"max_degree={cap}," in features
+    other = graphcl.run(graphs, **options).config["features"]
+    assert f"max_degree={100 if name == 'MUTAG' else 10}," in other
 
 
 def test_a_run_logs_the_keep_rate(dataset) -> None:
