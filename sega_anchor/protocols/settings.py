@@ -227,8 +227,8 @@ def check_options(
         raise ValueError(f"there is no option {name!r}; {guess}")
 
 
-#: Fields that count where they are set: so the records of before they came are found.
-_LATER = {"distinct", "quantities"}
+#: Fields that came later count where they are not this: so older records are found.
+_LATER = {"distinct": False, "quantities": False, "replaces": "original"}
 
 
 def identity(config: Any, *unimportant: str) -> dict[str, Any]:
@@ -242,7 +242,7 @@ def identity(config: Any, *unimportant: str) -> dict[str, Any]:
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in asdict(config).items()
-        if name not in left_out and (value or name not in _LATER)
+        if name not in left_out and (name not in _LATER or value != _LATER[name])
     }
 
 
