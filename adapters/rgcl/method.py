@@ -129,12 +129,13 @@ class RGCL(Method[Config]):
         def draw(side: Side) -> Data:
             return self.view(score, side)(data, self.generator)
 
+        # The loss contrasts from z, with z_view for its positive: one may be the tree.
         z_tree = None if self.anchor is None else self.anchor(data)
         is_first = config.replaces == "original"
         z, z_view = (z_tree, None) if is_first else (None, z_tree)
         if z is None:
-            two = config.form == "transfer"
-            z = self.project(draw("rationale") if two else data)
+            is_drawn = config.form == "transfer"
+            z = self.project(draw("rationale") if is_drawn else data)
         if z_view is None:
             z_view = self.project(draw("rationale"))
         loss = rgcl_loss(
