@@ -47,7 +47,7 @@ class Domain:
         """Return the published choice of views: for each graph one, at random."""
         kinds: list[Augmentation] = [NodeDrop(ratio), Subgraph(ratio, mode="walk")]
         if self.perturb:
-            kinds.append(EdgePerturb(ratio, mode="undirected"))
+            kinds.append(EdgePerturb(ratio, mode="undirected", add=True))
         return RandomChoice(kinds)
 
     def anchor(
