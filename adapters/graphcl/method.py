@@ -20,6 +20,7 @@ SEARCH = {
     "batch_size": (32, 128),
     "lr": (0.01, 0.005, 0.001),
     "height": (2, 3, 4, 5),
+    "augmentation": ("dnodes", "pedges", "subgraph", "mask_nodes"),
 }
 
 
