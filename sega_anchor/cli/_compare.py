@@ -30,7 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Give the parser the arguments of ``sega-anchor compare``."""
     from ..protocols import Settings
 
-    parser.add_argument("datasets", type=str, nargs="+", help="TU sets by name")
+    parser.add_argument("datasets", type=str, nargs="+", help="sets by name")
     parser.add_argument(
         "--methods",
         type=Literal[tuple(COMPARED)],
@@ -95,7 +95,7 @@ def run(chosen: Namespace) -> dict[str, Any]:
     cells = []
     for cell in complete(runs, chosen.datasets, chosen.choose_on):
         what = f"{cell.result.config['label']}, {cell.dataset}"
-        print(f"{what}: {cell.result.accuracy}", flush=True)
+        print(f"{what}: {cell.score}", flush=True)
         cells.append(cell)
     names = [run.name for run in runs]  # other processes may have changed the order
     cells.sort(

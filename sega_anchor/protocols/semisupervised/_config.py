@@ -1,7 +1,7 @@
 """Config: how the semi-supervised protocol pre-trains and fine-tunes."""
 
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import ClassVar, Literal, TypedDict
 
 from ...augment import Augmentation, Released, augmentation
 from ...training import FeatureSpec
@@ -49,6 +49,8 @@ class Config:
         ValueError: for a value that cannot be used.
     """
 
+    setting: ClassVar[str] = "semi-supervised"
+
     pretraining: Pretraining = "sega"
     protocol: Protocol = "honest"
     label_rate: float = 0.1
@@ -90,6 +92,11 @@ class Config:
             )
         names = "hidden_channels temperature pretrain_epochs pretrain_lr lr"
         check_positive(self, *names.split())
+
+    @property
+    def validates(self) -> bool:
+        """Whether a fold is kept for validation."""
+        return self.protocol == "honest"
 
     def tree_transform(self) -> AddTree:
         """Return what gives graphs their trees."""

@@ -125,7 +125,7 @@ class _Run:
             data.pop("tree_x", None)  # equal to x
         self.graphs = pack(prepared)
         description = {
-            "setting": "semi-supervised",
+            "setting": config.setting,
             "label": LABELS[config.pretraining],
             "dataset": name,
             "content": digest(self.graphs, labels=self.labels),

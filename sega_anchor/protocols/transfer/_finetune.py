@@ -1,5 +1,6 @@
 """finetune: what a pre-trained encoder is worth on a labelled set."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -88,13 +89,19 @@ def finetune(
         return work.result()
 
 
-def check(dataset: str | Path, config: FinetuneConfig) -> None:
+def check(dataset: str | Path, configs: Iterable[FinetuneConfig]) -> None:
     """Raise ValueError for a data set that is not there, or weights that do not fit.
 
     :func:`finetune` does so itself; this is for those who have other work to do first.
+
+    Args:
+        dataset: as for :func:`finetune`.
+        configs: what it will be fine-tuned with.
     """
-    check_dataset(dataset, config)
-    _Start(config).encoder()
+    for config in configs:
+        check_dataset(dataset, config)
+        with preserve_rng("cpu"):
+            _Start(config).encoder()
 
 
 class _Start:
