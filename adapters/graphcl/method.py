@@ -30,14 +30,14 @@ class Config(MethodConfig):
     Those that all methods share are described in :class:`MethodConfig`.
 
     Args:
-        augmentation: dnodes, pedges, subgraph, mask_nodes, none, random2, random3 or
-            random4, see sega_anchor.augment.
+        augmentation: dnodes, pedges, pedges_add, subgraph, mask_nodes, none, random2,
+            random3 or random4, see sega_anchor.augment.
         strength: share of nodes or edges that an augmentation changes; default that of
             the variant.
         variant: "released" augments as the released code does (10 %, star, with its
             clean-up, which presumes its self-loops), "paper" as the paper's text says
-            (20 %, random walk); default "released" under protocol="paper", else
-            "paper".
+            (20 %, undirected edges, random walk); default "released" under
+            protocol="paper", else "paper".
         symmetric: average the loss over both directions.
 
     Raises:

@@ -44,7 +44,7 @@ class Config(MethodConfig):
         strength: share of nodes or edges that an augmentation changes.
         variant: "released" augments as the released code does (directed columns, star,
             clean-up, which presumes its self-loops), "paper" as the text says
-            (undirected edges, random walk); default "paper".
+            (undirected edges, random walk); default "paper". Both only drop edges.
         projection: onto the simplex, "exact" (default) or the released "bisection".
         estimation: of the five losses, on the first fifth of the batches. "exact"
             (default): mean over the graphs seen, in eval mode; "released": divided by

@@ -1,4 +1,4 @@
-"""EdgePerturb: drop edges, and add random ones in their place."""
+"""EdgePerturb: drop edges, and perhaps add random ones in their place."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -16,20 +16,23 @@ PerturbMode = Literal["undirected", "directed"]
 
 @dataclass(frozen=True)
 class EdgePerturb(Augmentation):
-    """Drop edges of each graph and, if undirected, add others in their place.
+    """Drop edges of each graph and, where asked for, add random ones in their place.
 
-    ``"undirected"`` (GraphCL, Table 1): of the m undirected edges without loops,
-    floor(ratio * m) are dropped in both directions, and as many random pairs of nodes
-    of the same graph are drawn. Pairs that are loops, edges of the given graph or
-    repetitions are discarded; each of the others replaces a dropped edge and takes over
-    its columns and edge features. Loops stay.
+    ``"undirected"``: of the m undirected edges without loops, floor(ratio * m) are
+    dropped in both directions. Loops stay. This is SEGA's text. With ``add`` (GraphCL,
+    Table 1) as many random pairs of nodes of the same graph are drawn. Pairs that are
+    loops, edges of the given graph or repetitions are discarded; each of the others
+    replaces a dropped edge and takes over its columns and edge features.
 
     ``"directed"`` (released code): floor(ratio * columns) columns are dropped, loops
-    included. Nothing is added, and an edge may remain in one direction only.
+    included, and an edge may remain in one direction only. With ``add`` (GraphCL's
+    semi-supervised code) a random pair of nodes of the same graph, whatever it is,
+    takes the place of each.
 
     Args:
         ratio: share of the edges or columns, 0 to 1 (released code: 0.1).
         mode: ``"undirected"`` or ``"directed"``.
+        add: add as many random pairs as edges are dropped.
 
     Raises:
         ValueError: for a ratio outside [0, 1] or an unknown mode.
@@ -44,6 +47,7 @@ class EdgePerturb(Augmentation):
 
     ratio: float = 0.2
     mode: PerturbMode = "undirected"
+    add: bool = False
 
     def __post_init__(self) -> None:
         check_ratio(self.ratio)
@@ -52,9 +56,14 @@ class EdgePerturb(Augmentation):
     @override
     def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
         if self.mode == "undirected":
-            return self._rewire(draft, generator)
+            return self._edit_undirected(draft, generator)
         dropped = self._drop(draft.edge_batch, draft, generator)
-        return replace(draft, edge=draft.edge & ~dropped)
+        if not self.add:
+            return replace(draft, edge=draft.edge & ~dropped)
+        pairs = _draw_pairs(draft.edge_batch[dropped], draft, generator)
+        edge_index = draft.edge_index.clone()
+        edge_index[:, dropped] = torch.stack(pairs)
+        return replace(draft, edge_index=edge_index)
 
     def _drop(
         self, graph: Tensor, draft: ViewDraft, generator: Generator | None
@@ -62,31 +71,43 @@ class EdgePerturb(Augmentation):
         count = graph.bincount(minlength=len(draft.sizes))
         return sample(graph, part(self.ratio, count), generator)
 
-    def _rewire(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
+    def _edit_undirected(
+        self, draft: ViewDraft, generator: Generator | None
+    ) -> ViewDraft:
         # The undirected edges without loops, each as one number, and their columns.
         n = len(draft.batch)
         column = (draft.edge_index[0] != draft.edge_index[1]).nonzero().view(-1)
         source, target = draft.edge_index[:, column]
         pair, pair_of = torch.unique(_number(source, target, n), return_inverse=True)
 
-        # A random pair of nodes of the same graph for each dropped edge.
         graph = draft.batch[pair // n]
-        dropped = self._drop(graph, draft, generator).nonzero().view(-1)
-        begin, size = draft.ptr[graph[dropped]], draft.sizes[graph[dropped]]
-        a, b = begin + draw_below(size, generator), begin + draw_below(size, generator)
-        drawn = _number(a, b, n)
-        fresh = (a != b) & ~torch.isin(drawn, pair)
-        fresh &= mark_first(torch.unique(drawn, return_inverse=True)[1])
+        stays = ~self._drop(graph, draft, generator)
+        edge_index, edge = draft.edge_index, draft.edge.clone()
+        if self.add:
+            dropped = (~stays).nonzero().view(-1)
+            drawn = _number(*_draw_pairs(graph[dropped], draft, generator), n)
+            fresh = (drawn // n != drawn % n) & ~torch.isin(drawn, pair)
+            fresh &= mark_first(torch.unique(drawn, return_inverse=True)[1])
 
-        # New pairs take over the columns of dropped edges; the other columns go.
-        stays = torch.ones_like(pair, dtype=torch.bool).index_put((dropped,), fresh)
-        pair = pair.index_put((dropped,), drawn)[pair_of]
-        low, high, forth = pair // n, pair % n, source < target
-        ends = torch.where(forth, torch.stack([low, high]), torch.stack([high, low]))
-        edge_index, edge = draft.edge_index.clone(), draft.edge.clone()
-        edge_index[:, column] = ends
+            # New pairs take over the columns of dropped edges; the other columns go.
+            stays = stays.index_put((dropped,), fresh)
+            pair = pair.index_put((dropped,), drawn)[pair_of]
+            low, high, forth = pair // n, pair % n, source < target
+            ends = torch.where(
+                forth, torch.stack([low, high]), torch.stack([high, low])
+            )
+            edge_index = edge_index.clone()
+            edge_index[:, column] = ends
         edge[column] &= stays[pair_of]
         return replace(draft, edge_index=edge_index, edge=edge)
+
+
+def _draw_pairs(
+    graph: Tensor, draft: ViewDraft, generator: Generator | None
+) -> tuple[Tensor, Tensor]:
+    """Draw two nodes, perhaps the same, of each of these graphs."""
+    begin, size = draft.ptr[graph], draft.sizes[graph]
+    return begin + draw_below(size, generator), begin + draw_below(size, generator)
 
 
 def _number(a: Tensor, b: Tensor, n: int) -> Tensor:

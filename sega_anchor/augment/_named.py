@@ -4,7 +4,7 @@ from typing import Literal
 
 from ..utils.checks import check_choice
 from ._attribute_mask import AttributeMask
-from ._edge_perturb import EdgePerturb
+from ._edge_perturb import EdgePerturb, PerturbMode
 from ._identity import Identity
 from ._node_drop import NodeDrop
 from ._random_choice import RandomChoice
@@ -19,7 +19,10 @@ _CHOICES = {
     "random3": ("dnodes", "pedges", "subgraph"),
     "random4": ("dnodes", "pedges", "subgraph", "mask_nodes"),
 }
-_KNOWN = ("dnodes", "pedges", "subgraph", "mask_nodes", "none", *_CHOICES)
+_SINGLE = ("dnodes", "pedges", "pedges_add", "subgraph", "mask_nodes")
+_KNOWN = (*_SINGLE, "none", *_CHOICES)
+#: What the released loops leave without clean-up.
+_AS_DRAWN = ("pedges", "pedges_add", "mask_nodes")
 
 
 def augmentation(
@@ -35,8 +38,12 @@ def augmentation(
     undirected edges and walks, and does not clean up. random2 draws dnodes or subgraph
     for each graph; random3 also pedges; random4 also mask_nodes.
 
+    pedges only drops, as SEGA's text and code do. pedges_add adds as many random pairs
+    as it drops: GraphCL's Table 1 and, "released", its semi-supervised code.
+
     Args:
-        name: dnodes, pedges, subgraph, mask_nodes, none, random2, random3 or random4.
+        name: dnodes, pedges, pedges_add, subgraph, mask_nodes, none, random2, random3
+            or random4.
         ratio: strength of all parts; default as above.
         variant: ``"released"`` or ``"paper"``.
 
@@ -47,7 +54,7 @@ def augmentation(
         >>> augmentation("subgraph", variant="paper")
         Subgraph(ratio=0.2, mode='walk')
         >>> augmentation("pedges")
-        Released(augmentation=EdgePerturb(ratio=0.1, mode='directed'),
+        Released(augmentation=EdgePerturb(ratio=0.1, mode='directed', add=False),
                  fallback=NodeDrop(ratio=0.1), cleanup=False)
     """
     check_choice("augmentation", name, _KNOWN)
@@ -61,7 +68,7 @@ def augmentation(
         drawn = _single(name, ratio, variant)
     if variant == "paper":
         return drawn
-    cleanup = name not in ("pedges", "mask_nodes")
+    cleanup = name not in _AS_DRAWN
     return Released(drawn, fallback=_single("dnodes", ratio, variant), cleanup=cleanup)
 
 
@@ -69,9 +76,11 @@ def _single(name: str, ratio: float | None, variant: Variant) -> Augmentation:
     released = variant == "released"
     if ratio is None:
         ratio = 0.1 if released and name != "subgraph" else 0.2
+    columns: PerturbMode = "directed" if released else "undirected"
     options: dict[str, Augmentation] = {
         "dnodes": NodeDrop(ratio),
-        "pedges": EdgePerturb(ratio, mode="directed" if released else "undirected"),
+        "pedges": EdgePerturb(ratio, columns),
+        "pedges_add": EdgePerturb(ratio, columns, add=True),
         "subgraph": Subgraph(ratio, mode="star" if released else "walk"),
         "mask_nodes": AttributeMask(ratio, mode="noise"),
     }

@@ -228,6 +228,14 @@ def test_released_views_that_keep_all_nodes_have_our_counts(seed: str) -> None:
     assert five[4](data).num_edges == 20
 
 
+def test_edges_are_dropped_and_none_is_added(batch) -> None:
+    perturb = joao.Config(strength=0.5).augmentations()[1]
+    view = perturb(batch, torch.Generator().manual_seed(0))
+    left, given = ({*map(tuple, g.edge_index.t().tolist())} for g in (view, batch))
+    assert left < given
+    assert 0 <= len(left) - len(given) / 2 <= 2 * batch.num_graphs
+
+
 @pytest.mark.parametrize("head", ["sample", "epoch"])
 def test_version_2_trains_the_heads_that_views_go_through(batch, head: str) -> None:
     torch.manual_seed(0)

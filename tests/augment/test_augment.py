@@ -33,7 +33,8 @@ from sega_anchor.augment import (
 from tests.helpers.reference import reference
 
 Edges = list[tuple[int, int]]
-NAMES = "none dnodes pedges subgraph mask_nodes random2 random3 random4".split()
+NAMES = "none dnodes pedges pedges_add subgraph mask_nodes".split()
+NAMES += "random2 random3 random4".split()
 BOTH = [(name, variant) for name in NAMES for variant in ("released", "paper")]
 LOOPS = {"sega(two self-loop copies in)": 2, "graphcl_unsup(one self-loop copy in)": 1}
 RING = [(i, (i + 1) % 6) for i in range(6)] + [(2, 6), (6, 7), (7, 8), (8, 9)]
@@ -129,10 +130,12 @@ def test_clean_up_equals_the_released(
     assert columns(view) == (edges if merged else sorted(edges))
 
 
-@pytest.mark.parametrize("name", ["dnodes", "pedges", "subgraph", "mask_nodes"])
+@pytest.mark.parametrize(
+    "name", ["dnodes", "pedges", "pedges_add", "subgraph", "mask_nodes"]
+)
 def test_loops_go_with_the_clean_up_only(name: str) -> None:
     view = augmentation(name)(graph(10, RING, loops=2))
-    assert view.has_self_loops() == (name in ("pedges", "mask_nodes"))
+    assert view.has_self_loops() == (name not in ("dnodes", "subgraph"))
 
 
 def test_last_node_without_loop_goes_with_its_only_neighbour() -> None:
@@ -295,8 +298,66 @@ def test_directed_perturbation(data: Batch, ratio: float, seed: int) -> None:
 
 
 @given(batches(), ratios, seeds)
-def test_undirected_perturbation(data: Batch, ratio: float, seed: int) -> None:
-    view = EdgePerturb(ratio)(data, seeded(seed))
+def test_directed_perturbation_with_added_pairs(
+    data: Batch, ratio: float, seed: int
+) -> None:
+    view = EdgePerturb(ratio, mode="directed", add=True)(data, seeded(seed))
+    bare = EdgePerturb(ratio, mode="directed")(data, seeded(seed))
+    assert torch.equal(view.x, data.x)
+    for old, new, less in zip(
+        data.to_data_list(), split(view), split(bare), strict=True
+    ):
+        assert torch.equal(new.edge_attr, old.edge_attr)
+        kept = set(less.edge_attr.tolist())  # the same columns are dropped
+        for name, pair in zip(new.edge_attr.tolist(), columns(new), strict=True):
+            assert name not in kept or pair == columns(old)[name]
+
+
+def test_added_pairs_are_any_two_nodes() -> None:
+    data = Batch.from_data_list([graph(3, [(0, 1)])] * 4000)
+    view = EdgePerturb(1.0, mode="directed", add=True)(data, seeded())
+    share = (view.edge_index % 3 * torch.tensor([[3], [1]])).sum(0).bincount() / 8000
+    torch.testing.assert_close(share, torch.full((9,), 1 / 9), atol=0.02, rtol=0)
+
+
+@given(batches(), ratios, seeds, st.sampled_from(["pedges", EdgePerturb]))
+def test_undirected_perturbation(
+    data: Batch, ratio: float, seed: int, build: Any
+) -> None:
+    """Edges go in both directions, and none comes: GraphCL alone adds some."""
+    named = build == "pedges"
+    perturb = augmentation(build, ratio, "paper") if named else build(ratio)
+    view = perturb(data, seeded(seed))
+    assert torch.equal(view.x, data.x)
+    for old, new in zip(data.to_data_list(), split(view), strict=True):
+        assert torch.equal(new.edge_index, old.edge_index[:, new.edge_attr])
+        edges, kept = (
+            {frozenset(c) for c in columns(g) if len({*c}) == 2} for g in (old, new)
+        )
+        assert len(edges) - len(kept) == share(ratio, len(edges))
+        wanted = [c for c in columns(old) if len({*c}) == 1 or frozenset(c) in kept]
+        assert columns(new) == wanted
+
+
+@pytest.mark.parametrize("name", ["random3", "random4"])
+def test_no_edge_comes_with_the_papers_choices(name: str) -> None:
+    data = Batch.from_data_list([graph(10, RING)] * 100)
+    view = augmentation(name, 0.5, "paper")(data, seeded())
+    old = columns(graph(10, RING))
+    for new in split(view):
+        # A mask hides the numbers of nodes, but leaves all ten in their order.
+        number = nodes(new) if new.num_nodes < 10 else range(10)
+        found = [(number[a], number[b]) for a, b in columns(new)]
+        assert found == [old[i] for i in new.edge_attr.tolist()]
+
+
+@given(batches(), ratios, seeds, st.sampled_from(["pedges_add", EdgePerturb]))
+def test_undirected_perturbation_with_added_pairs(
+    data: Batch, ratio: float, seed: int, build: Any
+) -> None:
+    named = build == "pedges_add"
+    perturb = augmentation(build, ratio, "paper") if named else build(ratio, add=True)
+    view = perturb(data, seeded(seed))
     assert torch.equal(view.x, data.x)
     for old, new in zip(data.to_data_list(), split(view), strict=True):
         before, after = columns(old), columns(new)

@@ -22,6 +22,7 @@ EVERY: dict[str, Augmentation] = {
     "NodeDrop": NodeDrop(),
     "EdgePerturb": EdgePerturb(),
     "EdgePerturb, directed": EdgePerturb(mode="directed"),
+    "EdgePerturb, adding": EdgePerturb(add=True),
     "Subgraph": Subgraph(),
     "Subgraph, star": Subgraph(mode="star"),
     "AttributeMask": AttributeMask(),

@@ -70,7 +70,7 @@ class Domain:
         if self.perturb:
             mode: Literal["undirected", "directed"]
             mode = "undirected" if honest else "directed"
-            kinds.append(EdgePerturb(ratio, mode=mode))
+            kinds.append(EdgePerturb(ratio, mode=mode, add=honest))
         drawn = RandomChoice(kinds)
         return drawn if honest else Released(drawn, Identity(), cleanup=False)
 
