@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypedDict
 
-from ...augment import Augmentation, Released, augmentation
+from ...augment import Augmentation, augmentation
 from ...training import FeatureSpec
 from ...trees import AddTree, TreeName, tree_transform
 from ...utils import check_at_least, check_choice, check_positive
@@ -106,13 +106,14 @@ class Config:
     def view(self) -> Augmentation:
         """Return the augmentation that these values name.
 
-        Under "paper" a subgraph is the released star; the released code's loops on its
-        nodes are left out, since the encoder adds its own.
+        Under "paper" a subgraph is the released star, edges make room for random pairs,
+        and masked nodes get the mean of their graph; the released code's loops on the
+        nodes of a star are left out, since the encoder adds its own.
         """
-        if self.protocol == "honest":
-            return augmentation(self.augmentation, self.strength, "paper")
-        drawn = augmentation(self.augmentation, self.strength, "released")
-        return drawn.augmentation if isinstance(drawn, Released) else drawn
+        honest = self.protocol == "honest"
+        variant: Literal["paper", "semi-supervised"]
+        variant = "paper" if honest else "semi-supervised"
+        return augmentation(self.augmentation, self.strength, variant)
 
 
 class Options(TypedDict, total=False):
