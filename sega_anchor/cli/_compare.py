@@ -42,7 +42,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=str | None,
         help="YAML file of what to compare instead, a name and its options a line, "
         "such as SEGA: {method: graphcl, anchor: true, height: [2, 3, 5]}; of a list "
-        "of alternatives validation chooses, and all other options are defaults",
+        "of alternatives validation chooses, and all other options are defaults; "
+        "methods are those of run, semisupervised, and transfer for fine-tuning",
     )
     parser.add_argument(
         "--only",

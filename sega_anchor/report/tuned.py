@@ -113,6 +113,8 @@ class Tuned:
 
     def by_seed(self) -> Tuned:
         """Return the same with seeds in ascending order."""
+        if not self.history:  # it says nothing of seeds
+            return self
         seeds = sorted(self.history)
         order = [list(self.history).index(seed) for seed in seeds]
         curves = {part: curve[order] for part, curve in self.curves.items()}

@@ -137,8 +137,9 @@ def test_molecules_report_the_last_epoch_as_released(labelled_file: Path) -> Non
 
 def test_proteins_report_the_best_epoch_on_validation(tmp_path: Path) -> None:
     folder = write_proteins(tmp_path / "string", proteins=15)
-    options = {**SMALL, "epochs": 3, "seeds": 1, "domain": "proteins"}
-    paper = transfer.finetune(folder, protocol="paper", **options)
+    shared = {"domain": "proteins", "protocol": "paper"}
+    last = transfer.pretrain(folder, tmp_path / "out", **PRETRAIN, **shared)
+    paper = transfer.finetune(folder, last, epochs=3, seeds=1, **shared)
     assert paper.score == paper.by_validation()
     assert paper.test_scores().shape == (1, 1)
 
