@@ -75,6 +75,10 @@ class ADGCL(Method[Config]):
     The anchor replaces the original graph. Arguments are those of
     :class:`~sega_anchor.training.Method`.
 
+    Its authors' folds ignore classes, and a fifth of each training part is kept for
+    validation: only ``protocol="paper"`` does so. Under "honest" it is evaluated as all
+    methods are, and these numbers are not comparable with published ones.
+
     Source: repository susheels/adgcl, test_minmax_tu.py.
 
     Example:
@@ -203,5 +207,9 @@ run = unsupervised.adapter(
 Both encoders see a constant instead of node labels, as published; the tree's leaves
 see one-hot degrees too (``degree="none"`` takes them away, ``labels="anchor"`` or
 ``"both"`` gives labels).
+
+Only ``protocol="paper"`` draws the published folds, which are not stratified, with a
+fifth of each training part for validation. Under "honest" the folds are those of all
+methods: do not compare these numbers with published ones.
 """,
 )

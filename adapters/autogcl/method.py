@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import torch
@@ -20,6 +21,8 @@ from .view_generator import View, ViewGenerator
 
 Objective = Literal["released", "contrastive"]
 
+#: Where the tree stands among the graph and two views, of which a pair is drawn.
+_TREE = 2
 #: The SEGA paper's search sets; all else is fixed by AutoGCL.
 SEARCH = {"height": (2, 3, 4, 5)}
 
@@ -35,8 +38,9 @@ class Config(MethodConfig):
             original graph and two generated views, and pushes the two views apart, as
             the released code does; "contrastive" contrasts the two views and nothing
             else, the closest reading of the paper's naive strategy without labels.
-            Default "released" without an anchor, "contrastive" with one, which allows
-            no other.
+            With an anchor, which replaces the second view, "released" draws from the
+            graph, the view and the tree, and there is nothing to push the view from.
+            Default "released" without an anchor, "contrastive" with one.
         mask: let the generators mask nodes too, as the paper says; off as released.
         generator_lr: learning rate of the view generators.
 
@@ -59,21 +63,6 @@ class Config(MethodConfig):
         check_positive(self, "generator_lr")
         check_choice("objective", self.objective, Objective, optional=True)
 
-    def objective_with(self, anchored: bool) -> Objective:
-        """Return the objective of a run with or without an anchor.
-
-        Raises:
-            ValueError: if the two do not go together.
-        """
-        if not anchored:
-            return self.objective or "released"
-        if self.objective == "released":
-            raise ValueError(
-                "objective='released' needs two generated views, but an anchor "
-                "replaces one of them: with an anchor, leave objective=None"
-            )
-        return "contrastive"
-
 
 class AutoGCL(Method[Config]):
     r"""Two views from two learned generators; with an anchor, its tree against one.
@@ -84,18 +73,18 @@ class AutoGCL(Method[Config]):
     .. math::
         L(z_a, z_b) + 1 - \frac{1}{n} \sum_i (k_{1i} - k_{2i})^2
 
-    with :math:`a, b` drawn for each batch from {original, view 1, view 2}. An anchor
-    replaces view 2, and the loss is :math:`L(z_T, z_1)`. Nothing then keeps the
-    generator from keeping every node: steps report the share kept as ``"keep"``.
-
-    If both inputs are the same it is encoded once; the released code does it twice,
+    with :math:`a, b` drawn for each batch, with replacement, from {original, view 1,
+    view 2}. If both are the same it is encoded once; the released code does it twice,
     to the same loss, moving BatchNorm's running statistics twice.
 
-    The anchor replaces the second generator's view. Arguments are those of
-    :class:`~sega_anchor.training.Method`.
-
-    Raises:
-        ValueError: for ``objective="released"`` together with an anchor.
+    The anchor replaces the second generator's view, and the loss is
+    :math:`L(z_T, z_1)`. With ``objective="released"`` it is :math:`L(z_a, z_b)`, with
+    :math:`a, b` drawn from {original, view 1, tree} in the same way: an input may meet
+    itself, or the pair be without the tree. The second term is left out, as a single
+    view has none to be pushed from. Tree statistics (``quantities``) are asked of what
+    meets the tree, and of nothing where the pair is another. Nothing then keeps the
+    generator from keeping every node: steps report the share kept as ``"keep"``.
+    Arguments are those of :class:`~sega_anchor.training.Method`.
 
     Source: repository Somedaywilldo/AutoGCL, unsupervised/us_main.py.
 
@@ -112,7 +101,8 @@ class AutoGCL(Method[Config]):
     def build(self) -> None:
         config = self.config
         hidden = config.hidden_channels
-        self.objective = config.objective_with(self.anchor is not None)
+        usual: Objective = "released" if self.anchor is None else "contrastive"
+        self.objective = config.objective or usual
         self.encoder = GIN(self.in_channels, hidden, config.num_layers)
         self.head = projection_head(self.encoder.out_channels)
         # The first stays in every case; the second is what an anchor replaces.
@@ -141,19 +131,28 @@ class AutoGCL(Method[Config]):
     def contrast(self, data: Data, views: Sequence[View]) -> Tensor:
         """Return the loss of a batch with these views."""
         if self.objective == "released":
-            return self._contrast_drawn_pair(data, *views)
+            return self._contrast_drawn_pair(data, views)
         z = self.project(views[1].data) if self.anchor is None else self.anchor(data)
         z_view = self.project(views[0].data)
         return self._nt_xent(z, z_view) + self.prediction(z_view, data)
 
-    def _contrast_drawn_pair(self, data: Data, one: View, two: View) -> Tensor:
+    def _contrast_drawn_pair(self, data: Data, views: Sequence[View]) -> Tensor:
         device = None if self.generator is None else self.generator.device
         draw = torch.randint(3, (2,), generator=self.generator, device=device)
-        (a, b), inputs = broadcast_object(draw.tolist()), (data, one.data, two.data)
-        z_a = self.project(inputs[a])
-        z_b = z_a if a == b else self.project(inputs[b])
-        apart = mean((one.keep - two.keep).square())
-        return self._nt_xent(z_a, z_b) + 1 - apart
+        a, b = broadcast_object(draw.tolist())
+        seen = (data, *(view.data for view in views))
+        inputs = [partial(self.project, each) for each in seen]
+        if self.anchor is not None:
+            inputs.append(partial(self.anchor, data))
+        z_a = inputs[a]()
+        z_b = z_a if a == b else inputs[b]()
+        loss = self._nt_xent(z_a, z_b)
+        if self.anchor is None:
+            one, two = views
+            return loss + 1 - mean((one.keep - two.keep).square())
+        if a == b or _TREE not in (a, b):
+            return loss
+        return loss + self.prediction(z_b if a == _TREE else z_a, data)
 
     def _nt_xent(self, one: Tensor, two: Tensor) -> Tensor:
         temperature = self.config.temperature
@@ -172,19 +171,17 @@ class AutoGCL(Method[Config]):
     @classmethod
     @override
     def title(cls, config: Config) -> str:
-        if config.objective == "contrastive":
-            return f"{cls.name}, objective: contrastive"
-        return cls.name
+        if config.objective is None:
+            return cls.name
+        return f"{cls.name}, objective: {config.objective}"
 
     @classmethod
     @override
     def published(cls, config: Config, anchored: bool) -> Published:
-        config.objective_with(anchored)  # refuses what cannot go together
-        return Published(
-            epochs=30,
-            evaluate_at=(10, 20, 30),
-            features=FeatureSpec(degree="both", raw_degree=True, attributes=True),
+        features = FeatureSpec(
+            degree="both", max_degree=100, raw_degree=True, attributes=True
         )
+        return Published(epochs=30, evaluate_at=(10, 20, 30), features=features)
 
 
 run = unsupervised.adapter(AutoGCL)

@@ -1,4 +1,4 @@
-"""RGCL, and SEGA on top: the weighted original graph replaced by its anchor view.
+"""RGCL, and SEGA on top: one of the two sides of its loss replaced by the anchor view.
 
 from adapters import rgcl
 rgcl.run("MUTAG", anchor=True).accuracy

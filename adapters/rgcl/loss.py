@@ -35,8 +35,8 @@ def rgcl_loss(
     cosine 0 with everything and a finite gradient.
 
     Args:
-        x: what is not sampled, or the anchor, ``(N, channels)``. The released transfer
-            code has a second rationale view here.
+        x: what is not sampled, ``(N, channels)``; as in the released transfer code a
+            second rationale view; or the anchor.
         rationale: :math:`r`, ``(N, channels)``.
         complement: :math:`c`, ``(N, channels)``.
         temperature: :math:`\tau`, positive.

@@ -22,6 +22,7 @@ from .views import Complement, RationaleView, Side, check_rho
 
 Variant = Literal["paper", "released"]
 Refresh = Literal["epoch", "step"]
+Replaced = Literal["original", "rationale"]
 
 #: The SEGA paper's search sets; the sets RGCL's authors tuned over are not published.
 SEARCH = {"height": (2, 3, 4, 5)}
@@ -36,7 +37,13 @@ class Config(MethodConfig):
     Args:
         rho: share of the nodes that a view keeps.
         complement_weight: weight of the complement in the loss (the paper's lambda).
-        form: of the loss, "unsupervised" or "transfer", see rgcl_loss.
+        form: "unsupervised" contrasts the weighted original graph with its rationale,
+            "transfer" two rationale views drawn independently, each with the loss of
+            its own released code, see rgcl_loss.
+        replaces: where an anchor stands: for the weighted "original", the side that the
+            loss contrasts from, or for the "rationale", its positive, which is the
+            other reading of the SEGA paper. With form="transfer" both sides are
+            rationale views, and this names the first or the second.
         complement: size of the complement view: "same" as the rationale's, as released,
             or the "rest", as the paper's text suggests.
         variant: "released" rounds counts as its floating point does, keeps scores in
@@ -52,6 +59,7 @@ class Config(MethodConfig):
     rho: float = 0.9
     complement_weight: float = 0.1
     form: Form = "unsupervised"
+    replaces: Replaced = "original"
     complement: Complement = "same"
     variant: Variant | None = None
     refresh: Refresh = "epoch"
@@ -61,6 +69,7 @@ class Config(MethodConfig):
         super().__post_init__()
         check_loss(self.temperature, self.complement_weight, self.form)
         check_rho(self.rho)
+        check_choice("replaces", self.replaces, Replaced)
         check_choice("complement", self.complement, Complement)
         check_choice("refresh", self.refresh, Refresh)
         check_choice("variant", self.variant, Variant, optional=True)
@@ -71,12 +80,14 @@ class RGCL(Method[Config]):
 
     An estimator gives every node a probability. It draws the two views, and weights
     nodes in the pooling of the original graph and of both views; only the weights
-    train it.
+    train it. With ``form="transfer"`` a second rationale view, drawn independently,
+    takes the place of the original graph.
 
-    The anchor replaces the weighted original graph. Arguments are those of
-    :class:`~sega_anchor.training.Method`.
+    The anchor replaces the weighted original graph or, with ``replaces="rationale"``,
+    its rationale view. Arguments are those of :class:`~sega_anchor.training.Method`.
 
-    Source: repository lsh0520/RGCL, unsupervised_TU. Differs: it scores all graphs
+    Source: repository lsh0520/RGCL, unsupervised_TU and, for the form "transfer",
+    transferLearning/chem. Differs: it scores all graphs
     before each epoch and keeps the scores; here a frozen copy of the estimator, made
     at the same moment, scores each batch when it comes, with the same result.
 
@@ -113,20 +124,29 @@ class RGCL(Method[Config]):
     @override
     def loss(self, data: Data) -> Tensor:
         """Return the contrastive loss of a batch, with fresh views."""
-        score = self.score(data)
-        rationale = self.view(score, "rationale")(data, self.generator)
-        complement = self.view(score, "complement")(data, self.generator)
-        z = self.project(data) if self.anchor is None else self.anchor(data)
-        z_view = self.project(rationale)
+        config, score = self.config, self.score(data)
+
+        def draw(side: Side) -> Data:
+            return self.view(score, side)(data, self.generator)
+
+        # The loss contrasts from z, with z_view for its positive: one may be the tree.
+        z_tree = None if self.anchor is None else self.anchor(data)
+        is_first = config.replaces == "original"
+        z, z_view = (z_tree, None) if is_first else (None, z_tree)
+        if z is None:
+            is_drawn = config.form == "transfer"
+            z = self.project(draw("rationale") if is_drawn else data)
+        if z_view is None:
+            z_view = self.project(draw("rationale"))
         loss = rgcl_loss(
             gather(z),
             gather(z_view),
-            gather(self.project(complement)),
-            self.config.temperature,
-            self.config.complement_weight,
-            self.config.form,
+            gather(self.project(draw("complement"))),
+            config.temperature,
+            config.complement_weight,
+            config.form,
         )
-        return loss + self.prediction(z_view, data)
+        return loss + self.prediction(z_view if is_first else z, data)
 
     def score(self, data: Data) -> Tensor:
         """Return the scores that views are drawn by, ``(num_nodes,)``."""
@@ -158,6 +178,16 @@ class RGCL(Method[Config]):
     @override
     def encode(self, data: Data) -> Tensor:
         return self.encoder.encode(data)
+
+    @classmethod
+    @override
+    def title(cls, config: Config) -> str:
+        title = cls.name
+        if config.form != "unsupervised":
+            title += f", form: {config.form}"
+        if config.replaces != "original":
+            title += f", replaces: {config.replaces}"
+        return title
 
     @classmethod
     @override

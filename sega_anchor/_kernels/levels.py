@@ -16,14 +16,21 @@ def count_levels(level: Ints, count: Ints) -> bool:
 
 @entry
 def slice_levels(
-    level: Ints, offset: Ints, start: Ints, position: Ints, parent: Ints, graph: Ints
+    level: Ints,
+    offset: Ints,
+    start: Ints,
+    order: Ints,
+    position: Ints,
+    parent: Ints,
+    graph: Ints,
 ) -> bool:
     """Sort trees by level, see :func:`~sega_anchor.trees.levels.tree_levels`.
 
     Args:
         level: of each node; each tree ends with its root.
         offset: how many places behind a node its parent stands.
-        start: where each level begins in ``parent`` and ``graph``, and the end.
+        start: where each level begins in what follows, and the end.
+        order: gets the nodes level by level.
         position: gets the place of each node in its level.
         parent: gets for each node the place of its parent in the level above.
         graph: gets for each node its tree.
@@ -37,6 +44,7 @@ def slice_levels(
     for i in range(len(level)):
         a = level[i]
         position[i] = seen[a] - start[a]
+        order[seen[a]] = i
         graph[seen[a]] = tree
         seen[a] += 1
         tree += a == top

@@ -56,7 +56,7 @@ def _compile_batches() -> None:
     batch.relabel_edges(pair, pair, true, zero)
     batch.keep_between(true, pair, true)
     levels.count_levels(zero, one)
-    start, row = np.zeros(3, np.int64), np.zeros((3, 1), np.int64)
+    start, row = np.zeros(3, np.int64), np.zeros((4, 1), np.int64)
     levels.slice_levels(zero, one, start, *row)
     fingerprint.hash_graphs(zero.copy(), pair, zero, one)
     for kind in ("float32", "float64"):

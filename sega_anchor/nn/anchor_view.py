@@ -163,7 +163,7 @@ class AnchorView(nn.Module):
         levels = tree_levels(data, self.height)
         known = None
         if self.quantities:
-            known = level_quantities(data, self.height, self.transform.weight)
+            known = level_quantities(data, levels, self.transform.weight)
         embedding: Tensor = self.encoder(leaves, levels, known)
         return embedding
 
@@ -206,9 +206,9 @@ class AnchorView(nn.Module):
             z_view: as in :meth:`loss`.
             statistics: from :meth:`statistics`.
         """
-        mean = statistics.mean(dim=0)
-        deviation = (statistics.var(dim=0, correction=0) + 1e-5).sqrt()
-        wanted = (statistics - mean) / deviation
+        centred = statistics - statistics.mean(dim=0)
+        # Not var, which is slow along this dimension.
+        wanted = centred / (centred.square().mean(dim=0) + 1e-5).sqrt()
         value: Tensor = functional.mse_loss(self.predictor(z_view.asinh()), wanted)
         return value
 

@@ -13,7 +13,8 @@ from ..nn import degree_features
 from ..training.published import FeatureSpec, Visibility
 from .settings import Protocol
 
-#: Caps of the one-hot degree where they are not 100 (repository Wu-Junran/SEGA).
+#: Caps of the one-hot degree that are not 100, where a method has none of its own
+#: (repository Wu-Junran/SEGA).
 DEGREE_CAPS = {"DD": 10, "REDDIT-BINARY": 10, "REDDIT-MULTI-5K": 10}
 
 

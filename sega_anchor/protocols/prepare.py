@@ -42,7 +42,8 @@ def find_graphs(
             use_node_attr=use_node_attr,
         )
         attributes = getattr(found, "num_node_attributes", 0) if use_node_attr else 0
-        return dataset, found, attributes
+        # A set of two names has one record.
+        return getattr(found, "name", dataset), found, attributes
     if isinstance(dataset, Data | HeteroData):
         raise ValueError(
             "dataset must be a name or a sequence of labelled graphs, got a single "

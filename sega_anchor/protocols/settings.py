@@ -34,7 +34,7 @@ class Settings:
             encoder as well, "none" nobody, all see a constant; default as published.
         degree: who sees one-hot degrees, likewise; default as published.
         max_degree: cap of the one-hot degree; default as published, 10 for DD and the
-            REDDIT sets, else 100.
+            REDDIT sets, else 100 (AutoGCL: 100 for all).
         seeds: how many seeds, 0, 1, ..., or a list of them, such as [3, 4].
         epochs: training epochs; default as published. With 0 the networks are
             evaluated as they are drawn, batch norm with its initial statistics.
@@ -125,11 +125,12 @@ class Settings:
 
     def features(self, published: FeatureSpec) -> FeatureSpec:
         """Return what the encoders see: what is given here, the rest as published."""
+        cap = published.max_degree if self.max_degree is None else self.max_degree
         return replace(
             published,
             labels=self.labels or published.labels,
             degree=self.degree or published.degree,
-            max_degree=self.max_degree,
+            max_degree=cap,
         )
 
 
@@ -226,8 +227,8 @@ def check_options(
         raise ValueError(f"there is no option {name!r}; {guess}")
 
 
-#: Fields that count where they are set: so the records of before they came are found.
-_LATER = {"distinct", "quantities"}
+#: Fields that came later count where they are not this: so older records are found.
+_LATER = {"distinct": False, "quantities": False, "replaces": "original"}
 
 
 def identity(config: Any, *unimportant: str) -> dict[str, Any]:
@@ -241,7 +242,7 @@ def identity(config: Any, *unimportant: str) -> dict[str, Any]:
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in asdict(config).items()
-        if name not in left_out and (value or name not in _LATER)
+        if name not in left_out and (name not in _LATER or value != _LATER[name])
     }
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import torch
 
+from .accuracy import Accuracy, Floats
 from .paired import Difference, Rule, correct
-from .result import Accuracy, Choice, Floats, Result
+from .result import Choice, Result
 from .table import table
 from .tuned import Tuned
 

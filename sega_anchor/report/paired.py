@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from .result import Floats
+from .accuracy import Floats
 
 Rule = Literal["seeds", "graphs"]
 

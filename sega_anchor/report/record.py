@@ -16,6 +16,13 @@ from ..utils.files import file_digest, write_atomically
 from ..utils.locks import one_at_a_time
 
 Json = dict[str, Any]
+
+#: What the files are, and which version of docs/records.md they follow.
+SCHEMA = "sega-anchor record 1"
+#: One more whenever a release gives other numbers for an equal configuration.
+NUMBERS = 1
+#: Entries of a configuration that describe and do not decide.
+_DESCRIBING = {"label"}
 _PACKAGES = ("sega-anchor", "torch", "torch-geometric", "numpy", "scikit-learn")
 
 
@@ -49,15 +56,16 @@ def fill(known: Json, found: Json) -> None:
 class Record:
     """The measurements of a configuration, in memory and optionally on disk.
 
-    The name of the file contains a digest of configuration and versions, so an equal
-    run continues from it and a different one never touches it. Several processes may
-    write one record: each keeps what the others have measured. A file that cannot be
-    read, or holds other numbers than were written, is renamed with a warning, and the
-    work is done again.
+    The name of the file contains a digest of what decides the numbers, so an equal run
+    continues from it and a different one never touches it. Versions of packages are
+    noted with each seed and decide nothing: a new NumPy finds what was measured with
+    the old one. Several processes may write one record: each keeps what the others
+    have measured. A file that cannot be read, or holds other numbers than were
+    written, is renamed with a warning, and the work is done again.
 
     Args:
         config: JSON-serialisable configuration; "label" and "dataset" name the file.
-        folder: folder of the file; default: no file.
+        folder: folder of the file, see docs/records.md; default: no file.
 
     Example:
         >>> record = Record({"label": "SEGA", "dataset": "MUTAG"})
@@ -68,12 +76,8 @@ class Record:
 
     def __init__(self, config: Json, folder: str | Path | None = None) -> None:
         self.config = config
-        self.versions = versions()
-        identity = {"config": config, "versions": self.versions}
-        text = json.dumps(identity, sort_keys=True)
-        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         plain = re.sub(r"[^\w.+-]", "_", f"{config['label']}-{config['dataset']}")
-        name = f"{plain}-{digest}.json"
+        name = f"{plain}-{identity_digest(config)}.json"
         self.path = None if folder is None else Path(folder) / name
         self._seeds: dict[str, Json] = {}
         self.refresh()
@@ -83,18 +87,14 @@ class Record:
         if not path.exists():
             return
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            known = content.pop("checksum", None)  # records of before 0.2 have none
-            if known not in (None, checksum(content)):
-                raise ValueError("it does not hold what was written")
+            content = read_record(path)
             seeds = {key: dict(entry) for key, entry in content["seeds"].items()}
             fill(self._seeds, seeds)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError) as error:
             aside = path.with_suffix(".unreadable")
             path.replace(aside)
             warnings.warn(
-                f"{path} is damaged ({error}): it is now {aside.name}, and what it "
-                "held is measured again",
+                f"{error}: it is now {aside.name}, and what it held is measured again",
                 stacklevel=2,
             )
 
@@ -116,9 +116,11 @@ class Record:
             return
         with one_at_a_time(self.path):
             self._read(self.path)
+            for entry in self._seeds.values():
+                entry.setdefault("versions", versions())
             content: Json = {
+                "schema": SCHEMA,
                 "config": self.config,
-                "versions": self.versions,
                 "seeds": self._seeds,
             }
             content["checksum"] = checksum(content)
@@ -158,14 +160,65 @@ class Record:
 
     def embeddings(self, seed: int) -> dict[str, Tensor]:
         """Return the saved embeddings of a seed, empty if there are none."""
-        path = self.sibling_path(f"seed{seed}.safetensors")
-        if path is None:
-            return {}
-        try:
-            return load(path.read_bytes())
-        # Types and sizes that torch does not know are no SafetensorError.
-        except (OSError, SafetensorError, KeyError, TypeError, RuntimeError):
-            return {}
+        path = self.path
+        return {} if path is None else read_embeddings(embeddings_path(path, seed))
+
+
+def identity_digest(config: Json) -> str:
+    """Return what names the file of a configuration: a digest of what decides numbers.
+
+    Example:
+        >>> one = {"method": "GraphCL", "dataset": "MUTAG", "lr": 0.01}
+        >>> identity_digest({**one, "label": "my baseline"}) == identity_digest(one)
+        True
+    """
+    deciding = {k: v for k, v in config.items() if k not in _DESCRIBING}
+    text = json.dumps([SCHEMA, NUMBERS, deciding], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def read_record(path: str | Path) -> Json:
+    """Return "config" and "seeds" of a record, as docs/records.md has them.
+
+    Raises:
+        ValueError: for a file that cannot be read, is no record, or is damaged, with
+            the reason.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:  # not JSON, not text
+        raise ValueError(f"{path} cannot be read as a record ({error})") from error
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if schema is None and isinstance(content, dict) and "checksum" in content:
+        raise ValueError(
+            f"{path} is a record of sega-anchor before 0.2, which drew other bits for "
+            "a seed: measure again"
+        )
+    if schema != SCHEMA:
+        raise ValueError(
+            f"{path} is no record that this version reads: its schema is {schema!r}, "
+            f"expected {SCHEMA!r}"
+        )
+    known = content.pop("checksum", None)
+    parts = [content.get(name) for name in ("config", "seeds")]
+    if known != checksum(content) or not all(isinstance(p, dict) for p in parts):
+        raise ValueError(f"{path} is damaged: it does not hold what was written")
+    return dict(content)
+
+
+def embeddings_path(record: str | Path, seed: int) -> Path:
+    """Return where the embeddings of a seed are, beside a record."""
+    path = Path(record)
+    return path.with_name(f"{path.stem}-seed{seed}.safetensors")
+
+
+def read_embeddings(path: Path) -> dict[str, Tensor]:
+    """Return the embeddings in a file, none if it cannot be read."""
+    try:
+        return load(path.read_bytes())
+    # Types and sizes that torch does not know are no SafetensorError.
+    except (OSError, SafetensorError, KeyError, TypeError, RuntimeError):
+        return {}
 
 
 def checksum(content: Json) -> str:

@@ -4,73 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from torch import Tensor
 from typing_extensions import override
 
-Floats = npt.NDArray[np.float64]
+from .accuracy import Accuracy, Evaluation, Floats
+from .record import embeddings_path, read_embeddings, read_record
+
+if TYPE_CHECKING:
+    import pandas
+
 Choice = Literal["validation", "test"]
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """Accuracies of one embedding after one epoch of one seed.
-
-    Args:
-        seed: seed of the run.
-        epoch: number of finished epochs.
-        embedding: ``"G"`` graph encoder, ``"T"`` tree encoder, ``"GT"`` both.
-        test: accuracy on each outer test fold, in [0, 1].
-        validation: accuracy over inner folds of each outer training part.
-    """
-
-    seed: int
-    epoch: int
-    embedding: str
-    test: tuple[float, ...]
-    validation: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Accuracy:
-    """A mean accuracy over seeds, in per cent, and how it was chosen.
-
-    Args:
-        values: mean over folds of each seed, in the order of seeds.
-        candidates: how many (epoch, embedding) pairs were compared to choose it.
-    """
-
-    values: tuple[float, ...]
-    candidates: int
-
-    @classmethod
-    def over_folds(cls, scores: Floats, candidates: int) -> Accuracy:
-        """Average scores in [0, 1], ``(seeds, folds)``, over folds."""
-        return cls(tuple((100 * scores.mean(axis=1)).tolist()), candidates)
-
-    @property
-    def mean(self) -> float:
-        """Mean over seeds."""
-        return float(np.mean(self.values))
-
-    @property
-    def std(self) -> float:
-        """Population standard deviation (ddof 0) over seeds."""
-        return float(np.std(self.values))
-
-    @property
-    def seeds(self) -> int:
-        """Number of seeds."""
-        return len(self.values)
-
-    @override
-    def __str__(self) -> str:
-        if self.seeds == 1:  # one number has no spread
-            return f"{self.mean:.2f}"
-        return f"{self.mean:.2f} ± {self.std:.2f}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,6 +38,75 @@ class Result:
     embeddings: dict[str, Tensor] = field(default_factory=dict)
     labels: Tensor | None = None
     record: Path | None = None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Result:
+        """Return what a record holds of the seeds that are complete.
+
+        Args:
+            path: of a JSON file in a results folder, see docs/records.md.
+
+        Raises:
+            ValueError: for a file that is no record, is damaged, or is of another
+                setting than the unsupervised one, with the reason.
+
+        Example:
+            >>> Result.load("results/nothing.json")
+            Traceback (most recent call last):
+            ...
+            ValueError: results/nothing.json cannot be read as a record ([Errno 2] ...
+        """
+        content = read_record(path)
+        config = content["config"]
+        if "setting" in config:
+            raise ValueError(
+                f"{path} is a record of the {config['setting']} setting: use "
+                "sega_anchor.report.load"
+            )
+        seeds = {
+            int(seed): entry
+            for seed, entry in content["seeds"].items()
+            if entry.get("complete")
+        }
+        last = embeddings_path(path, max(seeds, default=0))
+        return cls(
+            config,
+            [
+                one
+                for seed, entry in sorted(seeds.items())
+                for one in Evaluation.all_of(seed, entry, config["folds"])
+            ],
+            {seed: entry["history"] for seed, entry in sorted(seeds.items())},
+            read_embeddings(last),
+            record=Path(path),
+        )
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each fold of each evaluation, accuracies in [0, 1].
+
+        The columns are method (the label), dataset, protocol, seed, epoch, embedding,
+        fold, test and validation. Needs pandas: ``pip install sega-anchor[report]``.
+        """
+        import pandas
+
+        about = {name: self.config[name] for name in ("dataset", "protocol")}
+        rows = [
+            {
+                "method": self.config["label"],
+                **about,
+                "seed": one.seed,
+                "epoch": one.epoch,
+                "embedding": one.embedding,
+                "fold": fold,
+                "test": test,
+                "validation": validation,
+            }
+            for one in self.evaluations
+            for fold, (test, validation) in enumerate(
+                zip(one.test, one.validation, strict=True)
+            )
+        ]
+        return pandas.DataFrame(rows)
 
     @property
     def accuracy(self) -> Accuracy:

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from .result import Accuracy, Choice, Floats
+from .accuracy import Accuracy, Floats
+from .record import Json, read_record
+from .result import Choice
 from .table import table
+
+if TYPE_CHECKING:
+    import pandas
 
 Indices = npt.NDArray[np.intp]
 
@@ -40,6 +45,76 @@ class Tuned:
     curves: dict[str, Floats]
     history: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     record: Path | None = None
+
+    @classmethod
+    def of(cls, config: Json, seeds: dict[int, Json], record: Path | None) -> Tuned:
+        """Return what the entries of a record hold, those of all given seeds.
+
+        Args:
+            config: full configuration of the run.
+            seeds: entries by the number of the seed.
+            record: the file that holds them.
+        """
+        each = [_folds(entry) for entry in seeds.values()]
+        curves = {
+            part: np.array([[fold[part] for fold in folds] for folds in each])
+            for part in each[0][0]
+        }
+        history = {number: entry.get("history", []) for number, entry in seeds.items()}
+        return cls(config, curves, history, record)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Tuned:
+        """Return what a record holds of the seeds that are complete.
+
+        Args:
+            path: of a JSON file in a results folder, see docs/records.md.
+
+        Raises:
+            ValueError: for a file that is no record, is damaged, holds no whole seed,
+                or is of the unsupervised setting, with the reason.
+        """
+        content = read_record(path)
+        config = content["config"]
+        if "setting" not in config:
+            raise ValueError(
+                f"{path} is a record of the unsupervised setting: use "
+                "sega_anchor.report.load"
+            )
+        folds = config.get("folds", 1)
+        seeds = {
+            int(seed): entry
+            for seed, entry in content["seeds"].items()
+            if len(_folds(entry)) == folds
+        }
+        if not seeds:
+            raise ValueError(f"{path} holds no seed that is complete")
+        return cls.of(config, dict(sorted(seeds.items())), Path(path))
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each epoch of each seed, fold and part, scores in [0, 1].
+
+        The columns are method (the label), dataset, setting, seed, fold, epoch, and
+        one for each part. Needs pandas: ``pip install sega-anchor[report]``.
+        """
+        import pandas
+
+        about = {name: self.config[name] for name in ("dataset", "setting")}
+        shape = next(iter(self.curves.values())).shape
+        rows = [
+            {
+                "method": self.config["label"],
+                **about,
+                "seed": seed,
+                "fold": fold,
+                "epoch": epoch + 1,
+                **{part: curve[i, fold, epoch] for part, curve in self.curves.items()},
+            }
+            for i, seed in enumerate(self.history)
+            for fold in range(shape[1])
+            for epoch in range(shape[2])
+        ]
+        return pandas.DataFrame(rows)
 
     @property
     def score(self) -> Accuracy:
@@ -154,6 +229,14 @@ class Tuned:
         names = ("label", "dataset", "protocol")
         words = ", ".join(f"{k}={self.config[k]!r}" for k in names if k in self.config)
         return f"Tuned({words}, score={self.score})"
+
+
+def _folds(entry: Json) -> list[dict[str, list[float]]]:
+    """Return the curves of each fold; a fixed split is one."""
+    if "curves" in entry:
+        return [entry["curves"]]
+    folds = entry.get("folds", {})
+    return [folds[name] for name in sorted(folds, key=int)]
 
 
 def tuned_table(results: Sequence[Tuned], part: str = "test") -> str:

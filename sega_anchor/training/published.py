@@ -17,8 +17,8 @@ class FeatureSpec:
         labels: who sees node labels (or a constant 1): "anchor" the tree's leaves
             only, "both" the graph encoder as well, "none" nobody (all see ones).
         degree: who sees one-hot degrees, likewise.
-        max_degree: cap of the one-hot degree; None for 10 in DD and the REDDIT sets,
-            else 100.
+        max_degree: cap of the one-hot degree; None for that of SEGA's code, 10 in DD
+            and the REDDIT sets, else 100.
         raw_degree: whether the degree itself stands before its one-hot form.
         attributes: whether the graph encoder sees continuous node attributes under
             ``protocol="paper"``.

@@ -33,11 +33,14 @@ class TreeLevels:
             root: the position of each node's parent among the nodes one level up.
         graphs: one LongTensor for each level, root included: the graph of each node.
         num_graphs: number of trees.
+        order: ``(num_tree_nodes,)``, the nodes level by level: where they stand in what
+            the trees carry.
     """
 
     parents: list[Tensor]
     graphs: list[Tensor]
     num_graphs: int
+    order: Tensor
 
     @property
     def height(self) -> int:
@@ -152,14 +155,15 @@ def _slice_on_cpu(level: Tensor, offset: Tensor, height: int) -> TreeLevels:
     if not fits or not count[height]:
         raise ValueError(_wrong_height(level, height))
     start = np.concatenate([[0], np.cumsum(count)])
-    position, parent, graph = np.empty((3, len(levels)), np.int64)
-    if not _kernels.slice_levels(levels, offsets, start, position, parent, graph):
+    rows = order, _, parent, graph = np.empty((4, len(levels)), np.int64)
+    if not _kernels.slice_levels(levels, offsets, start, *rows):
         raise ValueError(NO_TREE)
     size = count.tolist()
     return TreeLevels(
         list(torch.split(torch.from_numpy(parent[: start[-2]]), size[:-1])),
         list(torch.split(torch.from_numpy(graph), size)),
         size[-1],
+        torch.from_numpy(order),
     )
 
 
@@ -179,9 +183,8 @@ def _slice_anywhere(level: Tensor, offset: Tensor, height: int) -> TreeLevels:
     if not bool((is_root | child).all() & is_root[-1]):
         raise ValueError(NO_TREE)
     graphs = [tree[at] for at in nodes]
-    return TreeLevels(
-        [position[up[at]] for at in nodes[:-1]], graphs, graphs[-1].numel()
-    )
+    parents = [position[up[at]] for at in nodes[:-1]]
+    return TreeLevels(parents, graphs, graphs[-1].numel(), torch.cat(nodes))
 
 
 def _wrong_height(level: Tensor, height: int) -> str:

@@ -13,7 +13,7 @@ from typing_extensions import override
 from . import _kernels
 from ._as_edges import read_weights
 from .build import read_arrays
-from .levels import REBUILD, TREE, check_graphs, has_tree
+from .levels import REBUILD, TREE, TreeLevels, check_graphs, has_tree
 
 #: The columns of :func:`tree_quantities`.
 QUANTITIES = (
@@ -140,19 +140,19 @@ def tree_statistics(data: Data, weight: str | None = None) -> Tensor:
         torch.Size([1, 90])
     """
     _check(data)
-    return _statistics(data, _quantities(data, weight))
+    return _statistics(data, scaled(_quantities(data, weight)))
 
 
-def _statistics(data: Data, quantities: Tensor) -> Tensor:
+def _statistics(data: Data, x: Tensor) -> Tensor:
+    """Return the moments of scaled quantities."""
     level, is_root = data[TREE]["level"], data[TREE]["parent"] == 0
     height, graphs = int(level.max()), int(is_root.sum())
     graph = is_root.cumsum(0) - is_root.long()
     group = graph * (height + 1) + level
     groups = graphs * (height + 1)
-    count = torch.bincount(group, minlength=groups).to(quantities.dtype).unsqueeze(1)
+    count = torch.bincount(group, minlength=groups).to(x.dtype).unsqueeze(1)
     if not bool((count > 0).all()):
         raise ValueError("the trees differ in height: build them with one height")
-    x = scaled(quantities)
     mean = scatter(x, group, 0, groups, "sum") / count
     spread = scatter((x - mean[group]).square(), group, 0, groups, "sum") / count
     least = scatter(x, group, 0, groups, "min")
@@ -191,25 +191,25 @@ class LevelQuantities(NamedTuple):
 
 
 def level_quantities(
-    data: Data, height: int, weight: str | None = None
+    data: Data, levels: TreeLevels, weight: str | None = None
 ) -> LevelQuantities:
-    """Return the quantities of trees of a height, level by level.
+    """Return the quantities of trees, level by level.
 
     Those that trees carry are taken as they are.
 
     Args:
-        data: a graph or batch with trees that ``tree_levels`` has found to fit it.
-        height: level of the roots.
+        data: a graph or batch with trees.
+        levels: of it, from ``tree_levels``.
         weight: as in :func:`tree_quantities`.
     """
-    level, known = data[TREE]["level"], carried(data, weight)
-    count = torch.bincount(level, minlength=height + 1).tolist()
-    in_order = scaled(known["quantities"])[level.argsort(stable=True)]
-    return LevelQuantities(list(in_order.split(count)), known["statistics"])
+    known = carried(data, weight)
+    count = [graph.numel() for graph in levels.graphs]
+    nodes = known["quantities"][levels.order].split(count)
+    return LevelQuantities(list(nodes), known["statistics"])
 
 
 def carried(data: Data, weight: str | None = None) -> dict[str, Tensor]:
-    """Return the "quantities" and "statistics" of trees that fit their graphs.
+    """Return :func:`scaled` "quantities" and "statistics" of trees that fit the graphs.
 
     Trees from ``AddCodingTree(quantities=True)`` carry them; otherwise they are
     computed.
@@ -217,7 +217,7 @@ def carried(data: Data, weight: str | None = None) -> dict[str, Tensor]:
     tree: dict[str, Tensor] = data[TREE]
     if "statistics" in tree:
         return tree
-    found = _quantities(data, weight)
+    found = scaled(_quantities(data, weight))
     return {"quantities": found, "statistics": _statistics(data, found)}
 
 

@@ -35,7 +35,7 @@ class AddTree(BaseTransform, ABC):  # type: ignore[misc]
     from (see :func:`~sega_anchor.trees.fingerprint.fingerprint`). It survives batching,
     un-batching, caching, saving and other transforms, to which it is no attribute of
     nodes or edges. With ``quantities`` the tree also carries "quantities" and
-    "statistics" (see :func:`~sega_anchor.trees.quantities.tree_quantities`). A subclass
+    "statistics" (see :func:`~sega_anchor.trees.quantities.carried`). A subclass
     defines ``height``, ``tree`` and ``__repr__``.
     """
 
@@ -113,9 +113,9 @@ class AddCodingTree(AddTree):
         height: level of the root, at least 2. (default: :obj:`3`)
         method: see :func:`~sega_anchor.build_coding_tree`.
         weight: name of an edge attribute that holds edge weights; default: unweighted.
-        quantities: let trees carry what
-            :func:`~sega_anchor.trees.quantities.tree_quantities` computes, so that it
-            is not computed at every step. (default: :obj:`False`)
+        quantities: let trees carry their quantities, see
+            :func:`~sega_anchor.trees.quantities.carried`, so that they are not
+            computed at every step. (default: :obj:`False`)
 
     Raises:
         ValueError: for an invalid height, method or weight.

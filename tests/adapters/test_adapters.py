@@ -103,6 +103,30 @@ def test_the_same_seed_gives_the_same_bits(dataset, title) -> None:
     assert torch.equal(state, torch.get_rng_state())  # the caller's randomness is his
 
 
+@pytest.mark.parametrize("title", ["AD-GCL", "AutoGCL"])
+def test_two_methods_train_alike_under_both_protocols_but_for_trees(
+    dataset, title
+) -> None:
+    """As docs/guide.md says: nothing else in their released codes differs."""
+    module, config = adapter(title)
+    for anchor, tree, same in (
+        (None, None, True),
+        (True, None, False),
+        (True, "refined", True),
+    ):
+        honest, paper = (
+            module.run(
+                dataset,
+                anchor=anchor,
+                config=dataclasses.replace(config, tree=tree, height=3),
+                protocol=protocol,
+                **{**SHORT, "evaluate_at": ()},
+            ).embeddings
+            for protocol in ("honest", "paper")
+        )
+        assert torch.equal(honest["G"], paper["G"]) == same
+
+
 @pytest.mark.parametrize("title", CASES)
 def test_every_method_takes_an_anchor_that_sees_quantities(dataset, title) -> None:
     module, config = adapter(title)

@@ -1,6 +1,8 @@
 """RGCL: estimator, sampled views and loss against the released ones."""
 
+import hashlib
 import itertools
+import json
 import math
 from collections import Counter
 
@@ -11,9 +13,11 @@ from torch_geometric.data import Batch, Data
 
 from adapters import rgcl
 from adapters.rgcl.views import drop_count
+from sega_anchor import AddCodingTree, AnchorView
 from sega_anchor.augment import Identity, Released, ViewDraft
 from sega_anchor.backbones import GIN
 from sega_anchor.datasets import SyntheticCommunities
+from sega_anchor.protocols.settings import identity
 from tests.helpers.reference import fill, forward_graph, reference
 
 
@@ -209,9 +213,97 @@ def test_views_are_drawn_from_the_generator_alone(batch) -> None:
     assert losses[0] == losses[1] != losses[2]
 
 
-def test_with_an_anchor_the_views_train_the_estimator(batch) -> None:
+class FixedAnchor(AnchorView):
+    """Stands in for an anchor, and gives the same vectors whatever the trees."""
+
+    def forward(self, data: Data, x: Tensor | None = None) -> Tensor:
+        generator = torch.Generator().manual_seed(9)
+        return torch.randn(data.num_graphs, 96, generator=generator)
+
+
+def model_of(config: rgcl.Config, anchored: bool) -> rgcl.RGCL:
+    """Return a model in eval mode: encodings do not depend on how often one encodes."""
     torch.manual_seed(0)
-    config = rgcl.Config(height=2)
+    anchor = FixedAnchor(2, height=2, quantities=config.quantities)
+    model = rgcl.RGCL(2, config, anchor if anchored else None)
+    model.generator = torch.Generator().manual_seed(5)
+    return model.eval()
+
+
+@pytest.mark.parametrize(
+    ("form", "replaces", "expected"),
+    [
+        ("unsupervised", None, ["original", "rationale"]),
+        ("unsupervised", "original", ["tree", "rationale"]),
+        ("unsupervised", "rationale", ["original", "tree"]),
+        ("transfer", None, ["rationale", "rationale"]),
+        ("transfer", "original", ["tree", "rationale"]),
+        ("transfer", "rationale", ["rationale", "tree"]),
+    ],
+)
+def test_both_sides_of_the_loss_are_what_they_are_said_to_be(
+    batch, form, replaces, expected
+) -> None:
+    """Views are drawn in the order of the sides, then the complement."""
+    config = rgcl.Config(rho=0.6, form=form, replaces=replaces or "original")
+    model = model_of(config, anchored=replaces is not None)
+    got = model.loss(batch)
+    model.generator.manual_seed(5)
+    score, sides, seen = model.score(batch), [], []
+    for kind in [*expected, "complement"]:
+        if kind == "tree":
+            sides.append(model.anchor(batch))
+            continue
+        view = batch
+        if kind != "original":
+            view = model.view(score, kind)(batch, model.generator)
+            seen.append(view.edge_index.tolist())
+        sides.append(model.project(view))
+    assert got.item() == pytest.approx(rgcl.rgcl_loss(*sides, form=form).item())
+    assert all(one != other for one, other in itertools.combinations(seen, 2))
+
+
+@pytest.mark.parametrize("form", ["unsupervised", "transfer"])
+@pytest.mark.parametrize("replaces", ["original", "rationale"])
+def test_the_side_of_the_graph_is_asked_for_tree_statistics(
+    batch, monkeypatch, form, replaces
+) -> None:
+    config = rgcl.Config(form=form, replaces=replaces, quantities=True)
+    model = model_of(config, anchored=True)
+    projected, asked = [], []
+    project = model.project
+    monkeypatch.setattr(
+        model, "project", lambda data: projected.append(project(data)) or projected[-1]
+    )
+    monkeypatch.setattr(
+        model.anchor, "prediction", lambda z, _: asked.append(z) or z.new_zeros(())
+    )
+    model.loss(AddCodingTree(2)(batch))
+    (z,) = asked
+    assert torch.equal(z, projected[0])
+    assert len(projected) == 2  # what stands against the tree, and the complement
+
+
+def test_records_of_before_the_anchor_could_replace_the_rationale_are_found() -> None:
+    known = identity(rgcl.Config())
+    text = json.dumps(known, sort_keys=True)
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "384f256d0e18d11d"
+    other = identity(rgcl.Config(replaces="rationale"))
+    assert other == {**known, "replaces": "rationale"}
+
+
+def test_titles_tell_what_is_compared() -> None:
+    title = rgcl.RGCL.title
+    assert title(rgcl.Config()) == "RGCL"
+    assert title(rgcl.Config(replaces="rationale")) == "RGCL, replaces: rationale"
+    assert title(rgcl.Config(form="transfer")) == "RGCL, form: transfer"
+
+
+@pytest.mark.parametrize("form", ["unsupervised", "transfer"])
+@pytest.mark.parametrize("replaces", ["original", "rationale"])
+def test_with_an_anchor_the_views_train_the_estimator(batch, form, replaces) -> None:
+    torch.manual_seed(0)
+    config = rgcl.Config(height=2, form=form, replaces=replaces)
     anchor = rgcl.RGCL.default_anchor(2, config)
     graphs = [anchor.transform(g) for g in batch.to_data_list()]
     data = Batch.from_data_list(graphs)
@@ -264,6 +356,10 @@ def test_single_and_edgeless_graphs_work() -> None:
         ({"rho": 0.0}, "rho is 0.0; give the share of nodes to keep"),
         ({"complement_weight": -1.0}, "weight must not be negative, got -1.0"),
         ({"form": "both"}, "form must be 'unsupervised' or 'transfer', got 'both'"),
+        (
+            {"replaces": "view"},
+            "replaces must be 'original' or 'rationale', got 'view'",
+        ),
         ({"complement": "all"}, "complement must be 'same' or 'rest', got 'all'"),
         ({"variant": "none"}, "variant must be 'paper' or 'released', got 'none'"),
         ({"refresh": "never"}, "refresh must be 'epoch' or 'step', got 'never'"),

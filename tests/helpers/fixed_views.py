@@ -83,7 +83,15 @@ def models() -> Iterator[tuple[str, Trainable]]:
         "AD-GCL": (adgcl.ADGCL, adgcl.Config(**small)),
         "AutoGCL": (autogcl.AutoGCL, autogcl.Config(**small)),
         "AutoGCL, masked": (autogcl.AutoGCL, autogcl.Config(mask=True, **small)),
+        "AutoGCL, released": (
+            autogcl.AutoGCL,
+            autogcl.Config(objective="released", **small),
+        ),
         "RGCL": (rgcl.RGCL, rgcl.Config(**small)),
+        "RGCL, transfer": (
+            rgcl.RGCL,
+            rgcl.Config(form="transfer", replaces="rationale", **small),
+        ),
         "GraphCL, quantities": (
             graphcl.GraphCL,
             graphcl.Config(quantities=True, **small),

@@ -35,7 +35,8 @@ def levels(k: int) -> tuple[TreeLevels, Tensor]:
         parents.append(pairs[pairs[:, 0].argsort(), 1])
     sizes = torch.tensor(values["layer_sizes"])
     graphs = [torch.arange(2).repeat_interleave(sizes[:, i]) for i in range(k + 1)]
-    return TreeLevels(parents, graphs, 2), values
+    order = torch.arange(int(sizes.sum()))  # nobody asks
+    return TreeLevels(parents, graphs, 2, order), values
 
 
 CASES: dict[str, dict[str, Any]] = {

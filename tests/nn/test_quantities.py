@@ -109,6 +109,6 @@ def test_the_size_of_projections_does_not_upset_the_prediction() -> None:
 def test_an_encoder_refuses_what_it_was_not_made_for(quantities: bool) -> None:
     data = AddCodingTree(2, quantities=True)(graphs(3)[0])
     encoder = TreeEncoder(2, 4, 4, 2, quantities=quantities)
-    known = None if quantities else level_quantities(data, 2)
+    known = None if quantities else level_quantities(data, tree_levels(data, 2))
     with pytest.raises(ValueError, match=f"quantities={quantities}"):
         encoder(data.x, tree_levels(data, 2), known)

@@ -31,6 +31,7 @@ RUNS = {
     "joao, version 2": {"version": 2, "head": "epoch"},
     "adgcl": {},
     "autogcl": {},
+    "autogcl, released": {"objective": "released"},
     "rgcl": {},
 }
 

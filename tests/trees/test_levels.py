@@ -49,12 +49,13 @@ def slow(data: Data, height: int) -> TreeLevels:
     parents = [[up.index(i + offset[i]) for i in own] for own, up in pairwise(at)]
     trees = [[at[-1].index(root(i)) for i in own] for own in at]
     found = [list(map(torch.tensor, of)) for of in (parents, trees)]
-    return TreeLevels(*found, len(at[-1]))
+    order = torch.tensor([i for own in at for i in own])
+    return TreeLevels(*found, len(at[-1]), order)
 
 
 def same(one: TreeLevels, two: TreeLevels) -> bool:
     pairs = [*zip(one.parents, two.parents, strict=True)]
-    pairs += zip(one.graphs, two.graphs, strict=True)
+    pairs += [*zip(one.graphs, two.graphs, strict=True), (one.order, two.order)]
     return one.num_graphs == two.num_graphs and all(torch.equal(*p) for p in pairs)
 
 

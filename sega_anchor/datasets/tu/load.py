@@ -31,6 +31,8 @@ TU_NAMES = (
 )
 """The TU sets of the paper's tables; the last one is GITHUB there."""
 
+#: What the paper's tables call a set that has another name in the collection.
+_OTHER_NAMES = {"GITHUB": "github_stargazers"}
 _SYNTHETIC = "synthetic"
 
 
@@ -51,8 +53,9 @@ def load(
     have no ``x``.
 
     Args:
-        name: ``"synthetic"`` or one of its family, one of :data:`TU_NAMES`, or another
-            TU set whose archive or raw files are available locally.
+        name: ``"synthetic"`` or one of its family, one of :data:`TU_NAMES` (or
+            ``"GITHUB"``, which is the last of them), or another TU set whose archive or
+            raw files are available locally.
         root: folder in which sets are extracted and cached. Default: the environment
             variable ``SEGA_ANCHOR_DATA``, else ``~/.cache/sega_anchor``.
         archives: folder of archives ``NAME.zip``, each holding ``NAME/*.txt`` in the
@@ -82,6 +85,7 @@ def load(
     """
     if name.split("-")[0] == _SYNTHETIC:
         return named_synthetic(name)
+    name = _OTHER_NAMES.get(name, name)
     folder = archive_folder(archives)
     home = data_root(root)
     _prepare(name, home / name, folder)
@@ -127,13 +131,13 @@ def _prepare(name: str, home: Path, folder: Path | None) -> None:
 def _unknown(name: str, folder: Path | None) -> str:
     """Return the message for a name that is neither known nor available."""
     local = [] if folder is None else [path.stem for path in folder.glob("*.zip")]
-    names = {known.lower(): known for known in (_SYNTHETIC, *TU_NAMES, *local)}
+    known = [_SYNTHETIC, *TU_NAMES, *_OTHER_NAMES]
+    names = {one.lower(): one for one in (*known, *local)}
     close = [names[n] for n in difflib.get_close_matches(name.lower(), list(names))]
     guess = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
     return (
-        f"unknown data set {name!r}; {guess}Known: {_SYNTHETIC}, "
-        f"{', '.join(TU_NAMES)}. For any other TU set put NAME.zip in a folder and "
-        f"give it with --archives DIR or {ARCHIVES}"
+        f"unknown data set {name!r}; {guess}Known: {', '.join(known)}. For any other "
+        f"TU set put NAME.zip in a folder and give it with --archives DIR or {ARCHIVES}"
     )
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
@@ -181,13 +180,8 @@ class _Run:
     def result(self) -> Tuned:
         """Return what all seeds have measured."""
         numbers = seed_numbers(self.config.seeds)
-        seeds = [self.record.seed_entry(seed)["curves"] for seed in numbers]
-        curves = {
-            part: np.array([[curve[part]] for curve in seeds]) for part in seeds[0]
-        }
-        # Nothing is pre-trained here.
-        history: dict[int, list[dict[str, float]]] = {seed: [] for seed in numbers}
-        return Tuned(self.record.config, curves, history, self.record.path)
+        seeds = {number: self.record.seed_entry(number) for number in numbers}
+        return Tuned.of(self.record.config, seeds, self.record.path)
 
     def _state_path(self, seed: int) -> Path | None:
         return self.record.sibling_path(f"seed{seed}.state")

@@ -46,17 +46,8 @@ def evaluate(task: Task, seed: int, epoch: int, embeddings: dict[str, Tensor]) -
 
 def evaluations(task: Task, seed: int) -> list[Evaluation]:
     """Return what is on record of a seed, evaluations under way left out."""
-    found = []
-    folds = [str(fold) for fold in range(task.settings.folds)]
-    for key, scores in task.record.seed_entry(seed).get("evaluations", {}).items():
-        if all(fold in scores["test"] for fold in folds):
-            epoch, name = key.split("/")
-            test, validation = (
-                tuple(scores[part][fold] for fold in folds)
-                for part in ("test", "validation")
-            )
-            found.append(Evaluation(seed, int(epoch), name, test, validation))
-    return found
+    entry = task.record.seed_entry(seed)
+    return Evaluation.all_of(seed, entry, task.settings.folds)
 
 
 def best_validation(task: Task, seed: int, epoch: int) -> float:

@@ -17,6 +17,7 @@ from ...nn import AnchorView
 from ...profile import phase
 from ...report import Record
 from ...training import FeatureSpec, Method
+from ...trees import AddRandomTree, AddShuffledTree, AddTree
 from ..features import feature_transform
 from ..prepare import (
     check_classes,
@@ -129,6 +130,7 @@ def prepare_job(
         title = "SEGA" if title == "GraphCL" else f"SEGA-{title}"
         if view.quantities:
             title += ", quantities"
+        title += _tree_words(view.transform, settings)
     if settings.epochs == 0:
         title += ", untrained"
     description = {
@@ -157,6 +159,17 @@ def prepare_job(
         device=device,
         record=Record(description, settings.results if is_main() else None),
     )
+
+
+def _tree_words(transform: AddTree, settings: Settings) -> str:
+    """Return what tables say of the trees, nothing if they are the protocol's own."""
+    if isinstance(transform, AddShuffledTree):
+        return ", shuffled leaves"
+    if isinstance(transform, AddRandomTree):
+        return ", random tree"
+    usual = "authors" if settings.protocol == "paper" else "refined"
+    method = getattr(transform, "method", type(transform).__name__)
+    return "" if method == usual else f", tree: {method}"
 
 
 def choose_graphs(

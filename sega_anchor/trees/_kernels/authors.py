@@ -25,8 +25,9 @@ class Sums(NamedTuple):
 def authors(graph: CSR, degree: Floats, labels: Ints) -> None:
     """Fill ``labels``, the nested partitions of levels 1 to height - 1.
 
-    Source: repository Wu-Junran/SEGA; the arithmetic, tie-breaks included, is that of
-    the released code.
+    Source: repository Wu-Junran/SEGA; the arithmetic is that of the released code.
+    Ties may fall otherwise: no tree of height 2 or 3 is known that differs, but a few
+    higher ones do.
     """
     n = degree.size
     wanted = labels.shape[0]

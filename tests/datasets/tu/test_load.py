@@ -12,6 +12,7 @@ from torch_geometric.datasets import TUDataset
 
 from sega_anchor.datasets import SyntheticCommunities, load
 from sega_anchor.datasets.tu import _archive
+from sega_anchor.protocols.prepare import find_graphs
 from tests.helpers.paths import real_data
 
 # Two triangles, an edgeless graph, and a self-loop and a repeated edge to be dropped.
@@ -244,7 +245,13 @@ def test_another_process_may_be_first(
 
 @pytest.mark.parametrize(
     ("name", "close"),
-    [("PROTEIN", "PROTEINS"), ("mutag", "MUTAG"), ("toys", "TOY"), ("syntetic", None)],
+    [
+        ("PROTEIN", "PROTEINS"),
+        ("mutag", "MUTAG"),
+        ("GitHub", "GITHUB"),
+        ("toys", "TOY"),
+        ("syntetic", None),
+    ],
 )
 def test_unknown_name(tmp_path: Path, name: str, close: str | None) -> None:
     folder = pack(tmp_path / "zips")
@@ -252,6 +259,20 @@ def test_unknown_name(tmp_path: Path, name: str, close: str | None) -> None:
     with pytest.raises(ValueError, match=pattern):
         load(name, archives=folder)
     assert not (tmp_path / "data").exists()
+
+
+def test_github_is_the_papers_name_of_github_stargazers(tmp_path: Path) -> None:
+    folder = pack(tmp_path / "zips", name="github_stargazers")
+    dataset = load("GITHUB", archives=folder)
+    assert isinstance(dataset, TUDataset) and len(dataset) == 3
+    assert [path.name for path in (tmp_path / "data").iterdir()] == [dataset.name]
+    assert find_graphs("GITHUB", "honest", None, None)[0] == dataset.name  # one record
+    shutil.rmtree(folder)
+    assert len(load("github_stargazers")) == len(load("GITHUB")) == 3  # one cache
+    with pytest.raises(ValueError, match=r"github_stargazers, GITHUB\. For any other"):
+        load("NONE")
+    with pytest.raises(ValueError, match="cannot download 'github_stargazers'"):
+        load("GITHUB", root=tmp_path / "other")
 
 
 @pytest.mark.parametrize("name", ["", "..", "../zips/TOY", "/TOY", "a b", "T\0Y"])
