@@ -12,7 +12,7 @@ from ._released import Released
 from ._subgraph import Subgraph
 from ._view_draft import Augmentation
 
-Variant = Literal["released", "paper"]
+Variant = Literal["released", "semi-supervised", "paper"]
 
 _CHOICES = {
     "random2": ("dnodes", "subgraph"),
@@ -38,6 +38,10 @@ def augmentation(
     undirected edges and walks, and does not clean up. random2 draws dnodes or subgraph
     for each graph; random3 also pedges; random4 also mask_nodes.
 
+    ``"semi-supervised"`` is what GraphCL's code for few labels draws: 20 % throughout,
+    directed columns, for each of which pedges adds a random pair, stars, masks that
+    hold the mean over the graph, and no clean-up.
+
     pedges only drops, as SEGA's text and code do. pedges_add adds as many random pairs
     as it drops: GraphCL's Table 1 and, "released", its semi-supervised code.
 
@@ -45,7 +49,7 @@ def augmentation(
         name: dnodes, pedges, pedges_add, subgraph, mask_nodes, none, random2, random3
             or random4.
         ratio: strength of all parts; default as above.
-        variant: ``"released"`` or ``"paper"``.
+        variant: ``"released"``, ``"semi-supervised"`` or ``"paper"``.
 
     Raises:
         ValueError: for an unknown name or variant, or a ratio outside [0, 1].
@@ -66,22 +70,22 @@ def augmentation(
         drawn: Augmentation = RandomChoice(parts)
     else:
         drawn = _single(name, ratio, variant)
-    if variant == "paper":
+    if variant != "released":
         return drawn
     cleanup = name not in _AS_DRAWN
     return Released(drawn, fallback=_single("dnodes", ratio, variant), cleanup=cleanup)
 
 
 def _single(name: str, ratio: float | None, variant: Variant) -> Augmentation:
-    released = variant == "released"
+    released, few = variant != "paper", variant == "semi-supervised"
     if ratio is None:
-        ratio = 0.1 if released and name != "subgraph" else 0.2
+        ratio = 0.1 if variant == "released" and name != "subgraph" else 0.2
     columns: PerturbMode = "directed" if released else "undirected"
     options: dict[str, Augmentation] = {
         "dnodes": NodeDrop(ratio),
-        "pedges": EdgePerturb(ratio, columns),
+        "pedges": EdgePerturb(ratio, columns, add=few),
         "pedges_add": EdgePerturb(ratio, columns, add=True),
         "subgraph": Subgraph(ratio, mode="star" if released else "walk"),
-        "mask_nodes": AttributeMask(ratio, mode="noise"),
+        "mask_nodes": AttributeMask(ratio, mode="mean" if few else "noise"),
     }
     return options[name]

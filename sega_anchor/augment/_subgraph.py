@@ -12,7 +12,7 @@ from ..utils.scatter import prefix_sum
 from ._random import check_ratio, draw_below, mark_first, part
 from ._view_draft import Augmentation, ViewDraft
 
-SubgraphMode = Literal["walk", "star"]
+SubgraphMode = Literal["walk", "star", "neighbourhood"]
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,12 @@ class Subgraph(Augmentation):
     independent uniform draw from the neighbours of the start, which include the start
     if it has a loop.
 
+    ``"neighbourhood"`` (released code of the protein networks, where the star's slip is
+    mended): each visit is a uniform draw from the neighbours of all nodes kept so far.
+
     Args:
         ratio: share of the nodes to keep, 0 to 1.
-        mode: ``"walk"`` or ``"star"``.
+        mode: ``"walk"``, ``"star"`` or ``"neighbourhood"``.
 
     Raises:
         ValueError: for a ratio outside [0, 1] or an unknown mode.
@@ -57,6 +60,9 @@ class Subgraph(Augmentation):
     def edit(self, draft: ViewDraft, generator: Generator | None) -> ViewDraft:
         start = draft.ptr[:-1] + draw_below(draft.sizes, generator)
         start = start[draft.sizes > 0]
+        if self.mode == "neighbourhood":
+            more = part(self.ratio, draft.sizes)
+            return draft.induced(_neighbourhood(draft, start, more, generator))
         visit = _walk if self.mode == "walk" else _star
         visited = visit(draft, start, generator)
 
@@ -97,6 +103,29 @@ def _walk(draft: ViewDraft, start: Tensor, generator: Generator | None) -> Tenso
     walked = torch.stack(path, dim=1)[:, 1:]
     size = draft.sizes[draft.sizes > 0].unsqueeze(1)
     return walked[torch.arange(steps, device=size.device) < size]
+
+
+def _neighbourhood(
+    draft: ViewDraft, start: Tensor, more: Tensor, generator: Generator | None
+) -> Tensor:
+    """Mark each start and so many nodes more, each a neighbour of one before.
+
+    A visit is made in all graphs at once, at most as many as a graph has nodes.
+    """
+    source, target = draft.edge_index
+    kept = torch.zeros_like(draft.node).index_fill(0, start, True)
+    for visits in range(int(draft.sizes.max())):
+        near = torch.zeros_like(kept).index_fill(0, target[kept[source]], True)
+        begin = prefix_sum(near)[draft.ptr]
+        degree = begin.diff()
+        drawn = begin[:-1] + draw_below(degree, generator)
+        visited = (degree > 0) & (more > 0) & (visits < draft.sizes)
+        node = near.nonzero().view(-1)[drawn[visited]]
+        if not len(node):
+            break
+        more = more.index_put((draft.batch[node],), (~kept[node]).long().neg(), True)
+        kept = kept.index_fill(0, node, True)
+    return kept
 
 
 def _isolated(edges: Tensor, node: Tensor) -> Tensor:

@@ -30,7 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Give the parser the arguments of ``sega-anchor compare``."""
     from ..protocols import Settings
 
-    parser.add_argument("datasets", type=str, nargs="+", help="TU sets by name")
+    parser.add_argument("datasets", type=str, nargs="+", help="sets by name")
     parser.add_argument(
         "--methods",
         type=Literal[tuple(COMPARED)],
@@ -42,7 +42,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=str | None,
         help="YAML file of what to compare instead, a name and its options a line, "
         "such as SEGA: {method: graphcl, anchor: true, height: [2, 3, 5]}; of a list "
-        "of alternatives validation chooses, and all other options are defaults",
+        "of alternatives validation chooses, and all other options are defaults; "
+        "methods are those of run, semisupervised, and transfer for fine-tuning",
     )
     parser.add_argument(
         "--only",
@@ -95,7 +96,7 @@ def run(chosen: Namespace) -> dict[str, Any]:
     cells = []
     for cell in complete(runs, chosen.datasets, chosen.choose_on):
         what = f"{cell.result.config['label']}, {cell.dataset}"
-        print(f"{what}: {cell.result.accuracy}", flush=True)
+        print(f"{what}: {cell.score}", flush=True)
         cells.append(cell)
     names = [run.name for run in runs]  # other processes may have changed the order
     cells.sort(

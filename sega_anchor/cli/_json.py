@@ -43,7 +43,11 @@ def cell_json(cell: Cell) -> dict[str, Any]:
         "alternatives": [one.choice for one in cell.run.alternatives],
         "validation": list(cell.validation),
     }
-    return {"run": cell.run.name, **result_json(cell.result), "choice": choice}
+    from ..report import Tuned
+
+    found = cell.result
+    of = tuned_json(found) if isinstance(found, Tuned) else result_json(found)
+    return {"run": cell.run.name, **of, "choice": choice}
 
 
 def pair_json(pair: Pair, difference: Difference) -> dict[str, Any]:

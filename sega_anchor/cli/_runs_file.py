@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import fields
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -14,6 +14,9 @@ from ._methods import find_methods, load_method
 
 if TYPE_CHECKING:
     from ..experiments import Run
+
+#: Settings of their own, which stand beside the methods here.
+_SETTINGS = ("semisupervised", "transfer")
 
 
 def read_runs(path: str, defaults: Mapping[str, Any]) -> list[Run]:
@@ -44,8 +47,7 @@ def read_runs(path: str, defaults: Mapping[str, Any]) -> list[Run]:
 
 
 def _run(path: str, name: Any, line: Any, defaults: Mapping[str, Any]) -> Run:
-    from ..experiments import Run
-    from ..protocols import Settings
+    from ..experiments import Run, option_types
 
     if not isinstance(name, str):
         raise ValueError(f"{path}: the name {name!r} is not text: put it in quotes")
@@ -55,15 +57,22 @@ def _run(path: str, name: Any, line: Any, defaults: Mapping[str, Any]) -> Run:
         )
     options = {str(option): value for option, value in line.items()}
     method = options.pop("method")
-    known = find_methods()
+    known = {*find_methods(), *_SETTINGS}
     if method not in known:
         guess = did_you_mean(str(method), known)
         raise ValueError(
             f"{path}: run {name!r}: there is no method {method!r}; {guess}"
         )
-    module = load_method(method)
-    taken = {f.name for kind in (module.Config, Settings) for f in fields(kind)}
-    shared = {option: value for option, value in defaults.items() if option in taken}
+    if method in _SETTINGS:
+        module = import_module(f"..protocols.{method}", __package__)
+    else:
+        module = load_method(method)
+    taken = option_types(module)
+    shared = {
+        option: value
+        for option, value in defaults.items()
+        if option in taken and value is not None  # which is left open
+    }
     try:
         return Run(name, module, {**shared, **options})
     except ValueError as error:

@@ -70,12 +70,6 @@ def add_finetune(parser: ArgumentParser) -> None:
         help="one of MoleculeNet's eight sets, CSV file of SMILES and labels, or "
         "folder of protein networks",
     )
-    parser.add_argument(
-        "--checkpoint",
-        type=str,
-        default=None,
-        help="weights to begin with; default: none, no pre-training",
-    )
     parser.add_class_arguments(FinetuneConfig)
     parser.set_defaults({"results": "results"})
 
@@ -85,7 +79,7 @@ def finetune(chosen: Namespace) -> dict[str, Any]:
     from ..protocols import transfer
 
     options = _options(chosen, transfer.FinetuneConfig)
-    result = transfer.finetune(chosen.dataset, chosen.checkpoint, **options)
+    result = transfer.finetune(chosen.dataset, **options)
     return _print(result, "Mean ROC-AUC over tasks")
 
 

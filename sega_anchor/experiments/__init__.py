@@ -10,5 +10,6 @@ from ._complete import complete as complete
 from ._pair import against as against
 from ._pair import pair as pair
 from ._run import Run as Run
+from ._run import option_types as option_types
 from ._summary import chosen_table as chosen_table
 from ._summary import summary as summary

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
 from ..datasets import load
 from ..protocols.settings import check_results, identity, seed_numbers
-from ..report import Result
+from ..report import Accuracy, Result, Tuned
 from ..report.paired import MOST_SEEDS
 from ..utils import check_at_least
 from ..utils.locks import if_free
-from ._run import Alternative, Run
+from ._run import Alternative, Run, is_setting
 
 
 @dataclass(frozen=True)
@@ -26,17 +27,24 @@ class Cell:
     Args:
         run: what was trained.
         dataset: its name.
-        result: over all seeds.
+        result: over all seeds. Where there were alternatives, its ``config`` has them
+            under "compared", each with its mean validation score.
         chosen: the alternative that was taken.
-        validation: by which it was: mean validation accuracy in per cent of each
+        validation: by which it was: mean validation score in per cent of each
             alternative over the first seeds; empty if there was but one.
     """
 
     run: Run
     dataset: str
-    result: Result
+    result: Result | Tuned
     chosen: Alternative
     validation: tuple[float, ...] = ()
+
+    @property
+    def score(self) -> Accuracy:
+        """The number to report, on test data."""
+        found = self.result
+        return found.accuracy if isinstance(found, Result) else found.score
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,7 @@ class _Job:
             return None
         about = (
             self.alternative.method.__name__,
-            asdict(self.alternative.config),
+            identity(self.alternative.config),
             self.alternative.anchor,
             identity(settings),
             self.dataset,
@@ -65,15 +73,22 @@ class _Job:
         digest = hashlib.sha256(repr(about).encode()).hexdigest()[:12]
         return Path(settings.results, f"compare-{digest}")
 
-    def finish(self, shuffled: bool = False) -> Result:
+    def finish(self, shuffled: bool = False) -> Result | Tuned:
         """Train and evaluate what is not on record."""
         seeds = list(self.seeds)
         if shuffled:
             random.shuffle(seeds)
-        found = self.alternative.run(self.dataset, seeds)
-        history = dict(sorted(found.history.items()))  # as accuracies are
+        try:
+            found = self.alternative.run(self.dataset, seeds)
+        except ValueError as error:
+            which = {"run": self.run.name, **self.alternative.choice}
+            words = ", ".join(f"{name} {value!r}" for name, value in which.items())
+            raise ValueError(f"{words} on {self.dataset}: {error}") from error
         if self.run.named:
             found = replace(found, config={**found.config, "label": self.run.name})
+        if isinstance(found, Tuned):
+            return found.by_seed()
+        history = dict(sorted(found.history.items()))  # as accuracies are
         return replace(found, history=history, embeddings={})  # which are large
 
 
@@ -82,8 +97,8 @@ def complete(
 ) -> Iterator[Cell]:
     """Yield each run on each data set, as soon as it is there.
 
-    Where a run has alternatives, the one of the highest mean validation accuracy over
-    its first seeds is taken, on each data set; the other seeds do not take part. Test
+    Where a run has alternatives, the one of the highest mean validation score over its
+    first seeds is taken, on each data set; the other seeds do not take part. Test
     folds do not decide.
 
     What is on record is not computed again. Several processes with the same results
@@ -92,7 +107,8 @@ def complete(
 
     Args:
         runs: of different names.
-        datasets: their names, see :func:`~sega_anchor.datasets.load`.
+        datasets: their names, see :func:`~sega_anchor.datasets.load`; with transfer
+            those of :func:`~sega_anchor.protocols.transfer.finetune`.
         choose_on: how many seeds the choice is made on.
 
     Raises:
@@ -122,15 +138,24 @@ def complete(
     jobs = []
     for run, dataset in product(runs, datasets):
         found = validation.get((run.name, dataset), {0: 0.0})
-        best = max(sorted(found), key=found.__getitem__)  # the first on ties
+        best = max(sorted(found), key=lambda n: _rank(found[n]))  # the first on ties
         jobs.append(_Job(run, dataset, run.alternatives[best], _seeds(run)))
     for job, result in _share(jobs):
         found = validation.get((job.run.name, job.dataset), {})
         means = tuple(found[number] for number in sorted(found))
+        if means:
+            each = zip(job.run.alternatives, means, strict=True)
+            compared = [{**one.choice, "validation": mean} for one, mean in each]
+            result = replace(result, config={**result.config, "compared": compared})
         yield Cell(job.run, job.dataset, result, job.alternative, means)
 
 
-def _share(jobs: Sequence[_Job]) -> Iterator[tuple[_Job, Result]]:
+def _rank(validation: float) -> float:
+    """Return what training that has diverged is last by."""
+    return -math.inf if math.isnan(validation) else validation
+
+
+def _share(jobs: Sequence[_Job]) -> Iterator[tuple[_Job, Result | Tuned]]:
     """Yield the result of each job, those last that another process is at."""
     held = []
     for job in jobs:
@@ -160,9 +185,26 @@ def _check(runs: Sequence[Run], datasets: Sequence[str], choose_on: int) -> None
                 f"run {run.name!r} has {len(_seeds(run))} seeds, but the exact test "
                 f"takes {MOST_SEEDS} at most: give fewer"
             )
-    settings = [run.settings for run in runs]
-    for folder in dict.fromkeys(one.results for one in settings):
+        _check_choice(run)
+    for folder in dict.fromkeys(run.settings.results for run in runs):
         check_results(folder)
-    for root, archives in dict.fromkeys((one.root, one.archives) for one in settings):
-        for dataset in datasets:
-            load(dataset, root=root, archives=archives)
+    places = [
+        (run.settings.root, run.settings.archives)
+        for run in runs
+        if not is_setting(run.method)
+    ]
+    for (root, archives), dataset in product(dict.fromkeys(places), datasets):
+        load(dataset, root=root, archives=archives)
+    for run, dataset in product(runs, datasets):
+        if is_setting(run.method):
+            run.method.check(dataset, [one.config for one in run.alternatives])
+
+
+def _check_choice(run: Run) -> None:
+    """Raise ValueError where nothing can choose among alternatives."""
+    if len(run.alternatives) > 1 and not getattr(run.settings, "validates", True):
+        raise ValueError(
+            f"run {run.name!r} has {len(run.alternatives)} alternatives, but "
+            f"protocol={run.settings.protocol!r} keeps no validation fold to choose "
+            'on: give one of them, or protocol="honest"'
+        )

@@ -11,7 +11,7 @@ from ._complete import Cell
 from ._run import Run
 
 #: Settings that decide the folds of a seed, beside the data set.
-_FOLDS = ("protocol", "folds", "distinct")
+_FOLDS = ("protocol", "folds", "distinct", "tasks")
 
 
 def against(
@@ -52,13 +52,13 @@ def against(
 
 def _check_folds(run: Run, reference: Run) -> None:
     """Raise ValueError unless equal seeds of the two draw equal folds."""
-    values: dict[str, tuple[object, object]] = {
-        name: (getattr(run.settings, name), getattr(reference.settings, name))
-        for name in _FOLDS
-        if hasattr(run.settings, name)
+    both = (run, reference)
+    values: dict[str, tuple[object, ...]] = {
+        "setting": (run.setting, reference.setting)
     }
-    seeds = (sorted(seed_numbers(r.settings.seeds)) for r in (run, reference))
-    values["seeds"] = (*seeds,)  # type: ignore[assignment]
+    for name in _FOLDS:
+        values[name] = tuple(getattr(r.settings, name, None) for r in both)
+    values["seeds"] = tuple(sorted(seed_numbers(r.settings.seeds)) for r in both)
     for name, (one, other) in values.items():
         if one != other:
             raise ValueError(

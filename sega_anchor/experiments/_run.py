@@ -14,12 +14,13 @@ from jsonargparse import ArgumentParser
 
 from ..protocols import Settings
 from ..protocols.settings import Seeds
-from ..report import Result
+from ..report import Result, Tuned
 from ..utils.checks import did_you_mean
 
 #: What decides folds, files and places is the same for all alternatives.
 _SINGLE = {"anchor", "protocol", "folds", "distinct", "device", "jobs"}
 _SINGLE |= {"seeds", "root", "archives", "results"}
+_SINGLE |= {"label_rate", "domain", "smiles_column"}
 
 _PLAIN = {
     bool: "true or false",
@@ -31,33 +32,52 @@ _PLAIN = {
 }
 
 
+def option_types(method: Any) -> dict[str, Any]:
+    """Return the types of the options of a :class:`Run` by name.
+
+    Example:
+        >>> from sega_anchor.protocols import transfer
+        >>> option_types(transfer)["lr"]
+        <class 'float'>
+    """
+    kinds = [method.Config] if is_setting(method) else [method.Config, Settings]
+    found = {} if is_setting(method) else {"anchor": bool}
+    for kind in kinds:
+        hints = get_type_hints(kind)
+        found |= {field.name: hints[field.name] for field in fields(kind)}
+    return found
+
+
+def is_setting(method: Any) -> bool:
+    """Return whether a ``Config`` holds all options, seeds and folders among them."""
+    return "seeds" in {field.name for field in fields(method.Config)}
+
+
 @dataclass(frozen=True)
 class Alternative:
     """One configuration, with nothing left to choose.
 
     Args:
-        method: module with a ``Config`` and a ``run``, as each adapter is one.
+        method: see :class:`Run`.
         config: hyper-parameters of the method.
         anchor: whether the anchor view is put in.
-        settings: those of the protocol.
+        settings: those of the protocol; the same as ``config`` where it holds them.
         choice: options of which there were several, and what they are here.
     """
 
     method: Any
     config: Any
     anchor: bool
-    settings: Settings
+    settings: Any
     choice: dict[str, Any]
 
-    def run(self, dataset: str, seeds: Seeds) -> Result:
+    def run(self, dataset: str, seeds: Seeds) -> Result | Tuned:
         """Train and evaluate with some seeds, as far as they are not on record."""
-        options = {f.name: getattr(self.settings, f.name) for f in fields(Settings)}
-        found: Result = self.method.run(
-            dataset,
-            anchor=self.anchor or None,
-            config=self.config,
-            **{**options, "seeds": seeds},
-        )
+        settings = self.settings
+        options = {f.name: getattr(settings, f.name) for f in fields(settings)}
+        if settings is not self.config:
+            options |= {"anchor": self.anchor or None, "config": self.config}
+        found: Result | Tuned = self.method.run(dataset, **{**options, "seeds": seeds})
         return found
 
 
@@ -67,10 +87,12 @@ class Run:
 
     Args:
         name: what tables call it.
-        method: module with a ``Config`` and a ``run``, as each adapter is one.
-        options: fields of its ``Config`` and of
-            :class:`~sega_anchor.protocols.Settings` by name, and ``anchor``. A list
-            where a single value is expected means alternatives.
+        method: module with a ``Config`` and a ``run``, as each adapter is one; or
+            :mod:`~sega_anchor.protocols.semisupervised` or
+            :mod:`~sega_anchor.protocols.transfer`, the latter for fine-tuning.
+        options: fields of its ``Config`` by name; with an adapter also those of
+            :class:`~sega_anchor.protocols.Settings`, and ``anchor``. A list where a
+            single value is expected means alternatives.
         named: False lets tables call it as its method does.
 
     Raises:
@@ -81,6 +103,10 @@ class Run:
         >>> run = Run("SEGA", graphcl, {"anchor": True, "height": [2, 3], "seeds": 20})
         >>> [one.choice for one in run.alternatives]
         [{'height': 2}, {'height': 3}]
+        >>> from sega_anchor.protocols import transfer
+        >>> run = Run("no pre-training", transfer, {"lr": [0.01, 0.001, 0.0001]})
+        >>> [one.config.lr for one in run.alternatives]
+        [0.01, 0.001, 0.0001]
     """
 
     name: str
@@ -106,16 +132,18 @@ class Run:
             raise ValueError(f"run {self.name!r}: {error}") from None
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> Any:
         """What all alternatives share of folds, seeds and folders."""
         return self.alternatives[0].settings
 
+    @property
+    def setting(self) -> str:
+        """Which of the paper's settings it is of."""
+        return str(getattr(self.settings, "setting", "unsupervised"))
+
     @cached_property
     def _types(self) -> dict[str, Any]:
-        hints = get_type_hints(self.method.Config) | get_type_hints(Settings)
-        kinds = (self.method.Config, Settings)
-        names = [field.name for kind in kinds for field in fields(kind)]
-        return {name: hints[name] for name in names} | {"anchor": bool}
+        return option_types(self.method)
 
     @cached_property
     def _parser(self) -> ArgumentParser:
@@ -145,6 +173,10 @@ class Run:
             raise ValueError(f"{name} must be {words}, got {value!r}") from None
 
     def _alternative(self, options: dict[str, Any], several: list[str]) -> Alternative:
+        choice = {name: options[name] for name in several}
+        if is_setting(self.method):
+            config = self.method.Config(**options)
+            return Alternative(self.method, config, False, config, choice)
         known = {f.name for f in fields(Settings)}
         settings = Settings(**{k: v for k, v in options.items() if k in known})
         if settings.evaluate_at == ():
@@ -161,7 +193,7 @@ class Run:
             self.method.Config(**own),
             bool(options.get("anchor", False)),
             settings,
-            {name: options[name] for name in several},
+            choice,
         )
 
 

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
-from ..report import Pair, difference_table, result_table, table
+from ..report import (
+    Pair,
+    Result,
+    Tuned,
+    difference_table,
+    result_table,
+    table,
+    tuned_table,
+)
 from ._complete import Cell
 
 _SEEDS = """\
@@ -15,10 +25,18 @@ _GRAPHS = """\
 Would another sample of graphs agree? 95 % interval and p by the corrected resampled
 t-test over seeds and folds (Nadeau and Bengio):"""
 
-_LEGEND = """\
+_ACCURACIES = """\
 Accuracy in per cent, mean ± standard deviation over seeds of the mean over folds;
-differences in percentage points, epoch and embedding chosen on validation folds; p is
-two-sided, Holm's correction over all rows of a table; "resolves" is the least true
+differences in percentage points, epoch and embedding chosen on validation folds."""
+
+_SCORES = """\
+Accuracy in per cent (of transfer, mean ROC-AUC over tasks), mean ± standard deviation
+over seeds; differences in percentage points, the epoch chosen on validation data as
+under "by validation", or as the protocol does where it keeps none. Where labels are few
+alternatives are compared by the loss on validation data, times -100."""
+
+_LEGEND = """\
+p is two-sided, Holm's correction over all rows of a table; "resolves" is the least true
 difference that the test would find at this spread and number of seeds with a power of
 80 %."""
 
@@ -31,26 +49,33 @@ def summary(cells: Sequence[Cell], pairs: Sequence[Pair]) -> str:
         pairs: of :func:`pair`.
     """
     parts = ["Everything that was compared:"]
-    parts.append(result_table([cell.result for cell in cells]))
+    results = [c.result for c in cells if isinstance(c.result, Result)]
+    tuned = [c.result for c in cells if isinstance(c.result, Tuned)]
+    if results:
+        parts.append(result_table(results))
+    if tuned:
+        parts.append(tuned_table(tuned))
     if any(cell.validation for cell in cells):
-        parts += ["Chosen by validation accuracy over the first seeds:"]
+        parts += ["Chosen by the mean validation score over the first seeds:"]
         parts.append(chosen_table(cells))
     if pairs:
         parts += [_SEEDS, difference_table(pairs, "seeds")]
         parts += [_GRAPHS, difference_table(pairs, "graphs")]
-    return "\n\n".join([*parts, _LEGEND])
+    parts += [_ACCURACIES] if results else []
+    parts += [_SCORES] if tuned else []
+    return "\n\n".join([*parts, *([_LEGEND] if pairs else [])])
 
 
 def chosen_table(cells: Sequence[Cell]) -> str:
     """Return what was chosen where runs had alternatives, and of how many.
 
-    The last column has the mean validation accuracy of each of them.
+    The last column has the mean validation score of each of them.
     """
     rows = [
         [
-            cell.dataset,
+            str(cell.result.config["dataset"]),
             cell.run.name,
-            ", ".join(f"{name} {value}" for name, value in cell.chosen.choice.items()),
+            ", ".join(map(_words, cell.chosen.choice, cell.chosen.choice.values())),
             str(len(cell.validation)),
             ", ".join(f"{mean:.2f}" for mean in cell.validation),
         ]
@@ -58,3 +83,10 @@ def chosen_table(cells: Sequence[Cell]) -> str:
         if cell.validation
     ]
     return table(["data set", "method", "chosen", "of", "validation"], rows, keys=2)
+
+
+def _words(name: str, value: Any) -> str:
+    """Return an option as a table has room for it, a file without its far folders."""
+    if name == "checkpoint" and value is not None:
+        value = "/".join(Path(value).parts[-2:])
+    return f"{name} {value}"

@@ -8,4 +8,5 @@ from .nt_xent import NTXent as NTXent
 from .nt_xent import nt_xent as nt_xent
 from .nt_xent import products as products
 from .nt_xent import unit as unit
+from .tree_encoder import Readout as Readout
 from .tree_encoder import TreeEncoder as TreeEncoder

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 
 import torch
 
+from .accuracy import Accuracy, Floats
 from .paired import Difference, Rule, correct
 from .result import Choice, Result
 from .table import table
+from .tuned import Tuned
+
+Measured = Result | Tuned
 
 
 @dataclass(frozen=True)
@@ -24,29 +28,30 @@ class Pair:
         ValueError: if seeds, folds, protocol or the labels of the graphs differ.
     """
 
-    reference: Result
-    result: Result
+    reference: Measured
+    result: Measured
 
     def __post_init__(self) -> None:
         """Refuse to pair what has other folds."""
         names = [f"{r.config['label']!r}" for r in (self.result, self.reference)]
         where = f"{' and '.join(names)} on {self.reference.config['dataset']}"
         both = (self.reference, self.result)
-        for name in ("dataset", "protocol", "folds"):
+        for name in ("setting", "dataset", "protocol", "folds"):
             one, other = (r.config.get(name) for r in both)
             if one != other:
                 raise ValueError(
                     f"{where} cannot be paired: {name} is {other!r} and {one!r}; run "
                     "both with the same"
                 )
-        one, other = (sorted({e.seed for e in r.evaluations}) for r in both)
+        one, other = map(_seeds, both)
         if one != other:
             raise ValueError(
                 f"{where} cannot be paired: their seeds are {other} and {one}; run "
                 "both with the same"
             )
-        labels = [r.labels for r in both if r.labels is not None]
-        if len(labels) == 2 and not torch.equal(*labels):
+        labels = [r.labels for r in both if isinstance(r, Result)]
+        known = [one for one in labels if one is not None]
+        if len(known) == 2 and not torch.equal(*known):
             raise ValueError(
                 f"{where} cannot be paired: they were evaluated on other graphs, so "
                 "that their folds differ"
@@ -61,10 +66,10 @@ class Pair:
             choice: how accuracies are chosen, see :meth:`.Result.test_scores`.
             embedding: compare this one only.
         """
-        scores = (
-            r.test_scores(choice, embedding) for r in (self.result, self.reference)
-        )
-        return Difference.of(*scores)
+        both = (self.result, self.reference)
+        scores, reference = (_test_scores(r, choice, embedding) for r in both)
+        ratios = [ratio for r in both if (ratio := _test_ratio(r)) is not None]
+        return Difference.of(scores, reference, max(ratios, default=None))
 
 
 def comparison_table(
@@ -126,13 +131,40 @@ def _titles(pair: Pair) -> tuple[str, str]:
     return _name(pair.reference), _name(pair.result)
 
 
-def _name(result: Result, key: str = "label") -> str:
+def _name(result: Measured, key: str = "label") -> str:
     return str(result.config[key])
 
 
 def _cells(pair: Pair, choice: Choice, embedding: str | None) -> tuple[str, str, str]:
-    reference, result = (
-        r.by_validation(embedding) if choice == "validation" else r.by_test(embedding)
-        for r in (pair.reference, pair.result)
-    )
+    both = (pair.reference, pair.result)
+    reference, result = (_accuracy(r, choice, embedding) for r in both)
     return str(reference), str(result), str(pair.difference(choice, embedding))
+
+
+def _seeds(result: Measured) -> list[int]:
+    if isinstance(result, Tuned):
+        return sorted(result.history)
+    return sorted({e.seed for e in result.evaluations})
+
+
+def _test_scores(result: Measured, choice: Choice, embedding: str | None) -> Floats:
+    if isinstance(result, Tuned):  # there is one embedding
+        return result.by_seed().test_scores(choice)
+    return result.test_scores(choice, embedding)
+
+
+def _accuracy(result: Measured, choice: Choice, embedding: str | None) -> Accuracy:
+    if isinstance(result, Tuned):
+        return result.score if choice == "validation" else result.by_test()
+    if choice == "validation":
+        return result.by_validation(embedding)
+    return result.by_test(embedding)
+
+
+def _test_ratio(result: Measured) -> float | None:
+    """Return how many graphs are tested for each labelled one, where those are few."""
+    rate = result.config.get("label_rate")
+    if rate is None:
+        return None
+    held = 1 if result.config["protocol"] == "paper" else 2
+    return float(1 / (rate * (result.config["folds"] - held)))

@@ -125,8 +125,16 @@ class Difference:
     graphs: Inference | None
 
     @classmethod
-    def of(cls, scores: Floats, reference: Floats) -> Difference:
+    def of(
+        cls, scores: Floats, reference: Floats, test_ratio: float | None = None
+    ) -> Difference:
         """Compare accuracies in [0, 1], ``(seeds, folds)``, over equal graphs.
+
+        Args:
+            scores: of one method.
+            reference: of the other.
+            test_ratio: how many graphs a fold tests on for each that it trains on;
+                default all others are trained on, ``1 / (folds - 1)``.
 
         Raises:
             ValueError: if the numbers of seeds or folds differ.
@@ -139,7 +147,8 @@ class Difference:
             )
         each = 100 * (scores - reference)
         values = each.mean(axis=1).round(9)  # what cancels out is 0
-        return cls(tuple(values.tolist()), _over_seeds(values), _over_graphs(each))
+        seeds, graphs = _over_seeds(values), _over_graphs(each, test_ratio)
+        return cls(tuple(values.tolist()), seeds, graphs)
 
     @property
     def mean(self) -> float:
@@ -166,13 +175,13 @@ def _over_seeds(values: Floats) -> Inference | None:
     return replace(found, p_value=sign_flip_test(values))
 
 
-def _over_graphs(each: Floats) -> Inference | None:
+def _over_graphs(each: Floats, test_ratio: float | None) -> Inference | None:
     """Return the corrected resampled t-test over ``(seeds, folds)``."""
     folds = each.shape[1]
     if folds < 2:
         return None
-    # A fold tests on 1 / (folds - 1) as many graphs as it trains on.
-    variance = (1 / each.size + 1 / (folds - 1)) * each.var(ddof=1)
+    ratio = 1 / (folds - 1) if test_ratio is None else test_ratio
+    variance = (1 / each.size + ratio) * each.var(ddof=1)
     return _t_test(each.mean(), sqrt(variance), each.size - 1)
 
 

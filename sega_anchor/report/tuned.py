@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 from typing_extensions import override
 
 from .accuracy import Accuracy, Floats
 from .record import Json, read_record
+from .result import Choice
 from .table import table
 
 if TYPE_CHECKING:
     import pandas
+
+Indices = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,12 +120,16 @@ class Tuned:
     def score(self) -> Accuracy:
         """The number to report, on test data: :meth:`by_validation`.
 
-        Under "paper" it is :meth:`by_test`. Whoever chooses hyper-parameters by it has
+        Under "paper" it is what the authors report: :meth:`by_test` in semi-supervised
+        learning, :meth:`last` for molecules. Whoever chooses hyper-parameters by it has
         tuned on test data: see :attr:`validation`.
         """
-        if self.config.get("protocol") == "paper":
-            return self.by_test()
-        return self.by_validation()
+        rules = {
+            "validation": self.by_validation,
+            "test": self.by_test,
+            "last": self.last,
+        }
+        return rules[self._rule]()
 
     @property
     def validation(self) -> Accuracy:
@@ -144,13 +152,7 @@ class Tuned:
         Raises:
             ValueError: if there is no validation curve.
         """
-        if "validation" not in self.curves:
-            raise ValueError(
-                'protocol="paper" keeps no validation fold: see by_test() and '
-                'last(), or run with protocol="honest"'
-            )
-        best = self.curves["validation"].argmax(axis=2)[..., None]
-        chosen = np.take_along_axis(self.curves[part], best, axis=2)[..., 0]
+        chosen = self._at(self._best_on_validation(), part)
         return Accuracy.over_folds(chosen, self._epochs)
 
     def by_test(self, part: str = "test") -> Accuracy:
@@ -163,6 +165,60 @@ class Tuned:
     def last(self, part: str = "test") -> Accuracy:
         """Return the score after the last epoch."""
         return Accuracy.over_folds(self.curves[part][:, :, -1], 1)
+
+    def test_scores(self, choice: Choice = "validation") -> Floats:
+        """Return the test scores behind :attr:`score` or :meth:`by_test`.
+
+        Methods are compared by them, seed by seed and fold by fold.
+
+        Args:
+            choice: "validation" takes the epochs that :attr:`score` does, "test" those
+                of the best mean TEST scores.
+
+        Returns:
+            Scores in [0, 1], ``(seeds, folds)``.
+        """
+        rule = self._rule if choice == "validation" else choice
+        if rule == "last":
+            return self.curves["test"][:, :, -1]
+        if rule == "validation":
+            return self._at(self._best_on_validation(), "test")
+        best = self.curves["test"].mean(axis=1, keepdims=True).argmax(axis=2)
+        return self._at(best, "test")
+
+    def by_seed(self) -> Tuned:
+        """Return the same with seeds in ascending order."""
+        if not self.history:  # it says nothing of seeds
+            return self
+        seeds = sorted(self.history)
+        order = [list(self.history).index(seed) for seed in seeds]
+        curves = {part: curve[order] for part, curve in self.curves.items()}
+        history = {seed: self.history[seed] for seed in seeds}
+        return replace(self, curves=curves, history=history)
+
+    @property
+    def _rule(self) -> str:
+        """By what the protocol chooses an epoch."""
+        if self.config.get("protocol") == "paper":
+            return str(self.config.get("choice", "test"))
+        return "validation"
+
+    def _best_on_validation(self) -> Indices:
+        """Return the epoch of the best validation score, ``(seeds, folds)``."""
+        if "validation" not in self.curves:
+            raise ValueError(
+                'protocol="paper" keeps no validation fold: see by_test() and '
+                'last(), or run with protocol="honest"'
+            )
+        best: Indices = self.curves["validation"].argmax(axis=2)
+        return best
+
+    def _at(self, epoch: Indices, part: str) -> Floats:
+        """Return the scores of a part after so many epochs, ``(seeds, folds)``."""
+        curve = self.curves[part]
+        shape = curve.shape[:2]
+        index = np.broadcast_to(epoch, shape)[..., None]
+        return np.take_along_axis(curve, index, axis=2)[..., 0]
 
     @property
     def _epochs(self) -> int:

@@ -193,7 +193,25 @@ def walk_twin(n: int, near: Near, ratio: float, rng: random.Random) -> frozenset
     return frozenset(held)
 
 
-@pytest.mark.parametrize(("mode", "twin"), [("star", star_twin), ("walk", walk_twin)])
+def neighbourhood_twin(
+    n: int, near: Near, ratio: float, rng: random.Random
+) -> frozenset[int]:
+    held = {rng.randrange(n)}
+    for _ in range(n):
+        around = sorted({b for a in held for b in near[a]})
+        if len(held) <= math.floor(ratio * n) and around:
+            held.add(rng.choice(around))
+    return frozenset(held)
+
+
+@pytest.mark.parametrize(
+    ("mode", "twin"),
+    [
+        ("star", star_twin),
+        ("walk", walk_twin),
+        ("neighbourhood", neighbourhood_twin),
+    ],
+)
 @pytest.mark.parametrize("edges", [RING, WHEEL, RING[:7]])
 @pytest.mark.parametrize("ratio", [0.2, 0.55])
 def test_subgraph_distribution(

@@ -14,6 +14,7 @@ from sega_anchor.datasets import SyntheticCommunities, load
 from sega_anchor.evaluate import svm_scores, wl_embedding
 from sega_anchor.protocols import Settings, semisupervised, transfer
 from sega_anchor.protocols.settings import identity
+from sega_anchor.protocols.transfer._config import decisive
 from sega_anchor.protocols.unsupervised import baseline
 from sega_anchor.protocols.unsupervised._job import prepare_job
 from tests.helpers import scores
@@ -190,8 +191,11 @@ def digest_of(content: dict) -> str:
 def test_records_of_before_are_found() -> None:
     """Their names hold such a digest: those here are of code that knew no more."""
     assert digest_of(config()) == "6777cb6d62dc3419"
-    plain = semisupervised.Config(), transfer.PretrainConfig()
-    found = [digest_of(identity(one)) for one in plain]
+    pretraining = transfer.PretrainConfig(tree="refined")
+    found = [
+        digest_of(one)
+        for one in (identity(semisupervised.Config()), decisive(pretraining))
+    ]
     assert found == ["d75e6acdf4cc0ae8", "78bfa09d8047857e"]
     distinct = config(distinct=True)
     assert distinct["distinct"] is True

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import torch
 from sklearn.model_selection import StratifiedKFold
+from torch_geometric.data import Data
 
 import sega_anchor as sa
+from sega_anchor.augment import AttributeMask, EdgePerturb, Subgraph
 from sega_anchor.datasets import SyntheticCommunities
 from sega_anchor.loader.packed_graphs import PackedGraphs
 from sega_anchor.protocols.semisupervised import Config, _run, run, split
@@ -204,6 +206,42 @@ def test_the_anchor_is_the_only_difference(dataset) -> None:
     without = Contrast(encoder, identity, temperature=0.5)
     without.head = with_anchor.head
     assert torch.allclose(with_anchor.loss(batch), without.loss(batch), atol=1e-6)
+
+
+def drawn(name: str, x: torch.Tensor, edges: torch.Tensor, **options) -> Data:
+    config = Config(augmentation=name, **options)
+    generator = torch.Generator().manual_seed(0)
+    return config.view()(Data(x=x, edge_index=edges), generator)
+
+
+def test_published_masks_hold_the_mean_of_their_graph() -> None:
+    x = torch.arange(40.0).view(20, 2) ** 2
+    edges = torch.tensor([[0, 1], [1, 0]])
+    for options, count in (({}, 4), ({"strength": 0.5}, 10)):
+        view = drawn("mask_nodes", x, edges, protocol="paper", **options)
+        changed = (view.x != x).any(dim=1)
+        assert changed.sum() == count
+        assert torch.allclose(view.x[changed], x.mean(dim=0))
+    honest = drawn("mask_nodes", x, edges)
+    changed = (honest.x != x).any(dim=1)
+    assert not torch.isclose(honest.x[changed], x.mean(dim=0)).any()
+
+
+def test_published_perturbation_adds_as_many_pairs_as_it_drops() -> None:
+    ends = torch.arange(100)
+    edges = torch.stack([ends, (ends + 1) % 100])
+    edges = torch.cat([edges, edges.flip(0)], dim=1)
+    view = drawn("pedges", torch.ones(100, 1), edges, protocol="paper")
+    assert view.num_edges == 200
+    old = {*map(tuple, edges.t().tolist())}
+    kept = [pair for pair in map(tuple, view.edge_index.t().tolist()) if pair in old]
+    assert 160 <= len(kept) < 170  # a random pair is hardly ever an edge
+    # And so do the mixed augmentations, beside stars and means.
+    for name in ("random3", "random4"):
+        parts = Config(augmentation=name, protocol="paper").view().augmentations
+        assert EdgePerturb(0.2, "directed", add=True) in parts
+        assert Subgraph(0.2, "star") in parts
+        assert (AttributeMask(0.2, "mean") in parts) == (name == "random4")
 
 
 @pytest.mark.parametrize(

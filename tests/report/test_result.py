@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from sega_anchor.report import Evaluation, Result, Tuned, result_table, tuned_table
+from sega_anchor.report import (
+    Evaluation,
+    Pair,
+    Result,
+    Tuned,
+    comparison_table,
+    result_table,
+    tuned_table,
+)
 
 EVALUATIONS = [
     Evaluation(0, 10, "G", test=(1.0, 0.0), validation=(0.5, 0.9)),
@@ -52,6 +60,37 @@ def test_validation_of_fine_tuning_is_that_of_the_epoch_chosen() -> None:
     del curves["validation"]
     with pytest.raises(ValueError, match='run with protocol="honest"'):
         _ = Tuned(config(protocol="paper"), curves).validation
+
+
+def test_fine_tunings_are_paired_by_the_scores_that_their_protocol_reports() -> None:
+    curves = {
+        "validation": np.array([[[3, 2, 1], [1, 2, 3]], [[1, 3, 2], [2, 3, 1]]]),
+        "test": np.arange(12).reshape(2, 2, 3) / 100,
+    }
+
+    def tuned(**options: str) -> Tuned:
+        return Tuned(config(setting="transfer", **options), curves, {7: [], 5: []})
+
+    honest = tuned()
+    assert honest.test_scores().tolist() == [[0.0, 0.05], [0.07, 0.1]]
+    last = tuned(protocol="paper", choice="last")
+    assert last.test_scores().tolist() == [[0.02, 0.05], [0.08, 0.11]]
+    for one in (honest, last, tuned(protocol="paper", choice="test")):
+        by_fold = 100 * one.test_scores().mean(axis=1)
+        assert by_fold == pytest.approx(one.score.values)
+    # Seeds are met in their order, whatever that of the runs was.
+    other = Tuned(honest.config, curves, {5: [], 7: []})
+    assert honest.by_seed().test_scores().tolist() == [[0.07, 0.1], [0.0, 0.05]]
+    pair = Pair(other, honest)
+    assert pair.difference().values == pytest.approx((6.0, -6.0))
+    assert "+0.00 ± 6.00" in comparison_table([pair])
+    for reference, message in (
+        (Result(config(), EVALUATIONS), "setting is 'transfer' and None"),
+        (Tuned(honest.config, curves, {5: [], 6: []}), "their seeds are"),
+        (last, "protocol is 'honest' and 'paper'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Pair(reference, honest)
 
 
 def test_tables_show_what_to_choose_by_beside_what_to_report() -> None:

@@ -129,24 +129,36 @@ def load_molecules(
         Traceback (most recent call last):
         ValueError: unknown molecule set 'tox22': no such file, and none of bbbp, ...
     """
-    name = str(name_or_path)
-    source = MOLECULENET.get(name.lower())
-    if source is not None:
-        path = _find(name.lower(), source, root, archives)
-        name = name.lower()
-    elif (path := Path(name).expanduser()).is_file():
-        source, name = MoleculeSource(path.name, smiles=""), path.name.partition(".")[0]
-    else:
-        raise ValueError(
-            f"unknown molecule set {name!r}: no such file, and none of "
-            f"{', '.join(MOLECULENET)}"
-        )
+    name, source, path = find_molecules(name_or_path, root=root, archives=archives)
     rows = read_table(path)
     header = next(rows)
     wanted = smiles_column or source.smiles
     column = _position(path, header, wanted) if wanted else find_smiles_column(header)
     tasks = _tasks(path, header, column, task_columns, source)
     return _read(name, path, rows, column, tasks)
+
+
+def find_molecules(
+    name_or_path: AnyPath,
+    *,
+    root: AnyPath | None = None,
+    archives: AnyPath | None = None,
+) -> tuple[str, MoleculeSource, Path]:
+    """Return name, columns and file of a set, arguments as for :func:`load_molecules`.
+
+    Raises:
+        ValueError: if the name is unknown or the download fails.
+    """
+    name = str(name_or_path)
+    source = MOLECULENET.get(name.lower())
+    if source is not None:
+        return name.lower(), source, _find(name.lower(), source, root, archives)
+    if (path := Path(name).expanduser()).is_file():
+        return path.name.partition(".")[0], MoleculeSource(path.name, smiles=""), path
+    raise ValueError(
+        f"unknown molecule set {name!r}: no such file, and none of "
+        f"{', '.join(MOLECULENET)}"
+    )
 
 
 def _find(

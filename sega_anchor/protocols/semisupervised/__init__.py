@@ -12,4 +12,5 @@ from ._config import LABELS as LABELS
 from ._config import Config as Config
 from ._config import Pretraining as Pretraining
 from ._run import run as run
+from ._split import check as check
 from ._split import split as split

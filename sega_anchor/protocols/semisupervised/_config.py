@@ -1,9 +1,9 @@
 """Config: how the semi-supervised protocol pre-trains and fine-tunes."""
 
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import ClassVar, Literal, TypedDict
 
-from ...augment import Augmentation, Released, augmentation
+from ...augment import Augmentation, augmentation
 from ...training import FeatureSpec
 from ...trees import AddTree, TreeName, tree_transform
 from ...utils import check_at_least, check_choice, check_positive
@@ -49,6 +49,8 @@ class Config:
         ValueError: for a value that cannot be used.
     """
 
+    setting: ClassVar[str] = "semi-supervised"
+
     pretraining: Pretraining = "sega"
     protocol: Protocol = "honest"
     label_rate: float = 0.1
@@ -91,6 +93,11 @@ class Config:
         names = "hidden_channels temperature pretrain_epochs pretrain_lr lr"
         check_positive(self, *names.split())
 
+    @property
+    def validates(self) -> bool:
+        """Whether a fold is kept for validation."""
+        return self.protocol == "honest"
+
     def tree_transform(self) -> AddTree:
         """Return what gives graphs their trees."""
         default: TreeName = "authors" if self.protocol == "paper" else "refined"
@@ -99,13 +106,14 @@ class Config:
     def view(self) -> Augmentation:
         """Return the augmentation that these values name.
 
-        Under "paper" a subgraph is the released star; the released code's loops on its
-        nodes are left out, since the encoder adds its own.
+        Under "paper" a subgraph is the released star, edges make room for random pairs,
+        and masked nodes get the mean of their graph; the released code's loops on the
+        nodes of a star are left out, since the encoder adds its own.
         """
-        if self.protocol == "honest":
-            return augmentation(self.augmentation, self.strength, "paper")
-        drawn = augmentation(self.augmentation, self.strength, "released")
-        return drawn.augmentation if isinstance(drawn, Released) else drawn
+        honest = self.protocol == "honest"
+        variant: Literal["paper", "semi-supervised"]
+        variant = "paper" if honest else "semi-supervised"
+        return augmentation(self.augmentation, self.strength, variant)
 
 
 class Options(TypedDict, total=False):

@@ -4,7 +4,6 @@ import copy
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
@@ -125,7 +124,7 @@ class _Run:
             data.pop("tree_x", None)  # equal to x
         self.graphs = pack(prepared)
         description = {
-            "setting": "semi-supervised",
+            "setting": config.setting,
             "label": LABELS[config.pretraining],
             "dataset": name,
             "content": digest(self.graphs, labels=self.labels),
@@ -180,21 +179,8 @@ class _Run:
     def result(self) -> Tuned:
         """Return what all seeds have measured."""
         numbers = seed_numbers(self.config.seeds)
-        seeds = [self.record.seed_entry(seed) for seed in numbers]
-        curves = {
-            part: np.array(
-                [
-                    [s["folds"][str(f)][part] for f in range(self.config.folds)]
-                    for s in seeds
-                ]
-            )
-            for part in seeds[0]["folds"]["0"]
-        }
-        history = {
-            number: seed.get("history", [])
-            for number, seed in zip(numbers, seeds, strict=True)
-        }
-        return Tuned(self.record.config, curves, history, self.record.path)
+        seeds = {number: self.record.seed_entry(number) for number in numbers}
+        return Tuned.of(self.record.config, seeds, self.record.path)
 
     def _pretrained(self, seed: int, is_whole: bool) -> ResGCN:
         """Return the encoder as pre-training leaves it, kept if there is a folder."""

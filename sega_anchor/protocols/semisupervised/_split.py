@@ -1,13 +1,17 @@
 """split: which graphs of a fold are labelled, validated on and tested on."""
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import torch
 from sklearn.model_selection import StratifiedKFold
 from torch import Tensor
+from torch_geometric.data import Data
 
+from ..prepare import find_graphs, find_labels
 from ..settings import Protocol
+from ._config import Config
 
 _FOLD_STATE = 12345  # of the released code's folds
 
@@ -65,3 +69,18 @@ def check_label_rate(labels: Tensor, label_rate: float, folds: int) -> None:
             f"label_rate={label_rate} leaves folds without a labelled graph of the "
             f"smallest class, which has {least}: give a larger one"
         )
+
+
+def check(dataset: str | Sequence[Data], configs: Iterable[Config]) -> None:
+    """Raise ValueError for data that :func:`.run` would refuse.
+
+    It does so itself; this is for those who have other work to do first.
+
+    Args:
+        dataset: as for :func:`.run`.
+        configs: what it will be run with.
+    """
+    wanted = {(c.protocol, c.root, c.archives, c.folds, c.label_rate) for c in configs}
+    for protocol, root, archives, folds, label_rate in wanted:
+        _, graphs, _ = find_graphs(dataset, protocol, root, archives)
+        check_label_rate(find_labels(graphs, folds).long(), label_rate, folds)

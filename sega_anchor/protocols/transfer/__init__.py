@@ -13,5 +13,9 @@ from ._config import FinetuneConfig as FinetuneConfig
 from ._config import PretrainConfig as PretrainConfig
 from ._domains import DOMAINS as DOMAINS
 from ._domains import Domain as Domain
+from ._finetune import check as check
 from ._finetune import finetune as finetune
 from ._pretrain import pretrain as pretrain
+
+#: The setting ends in a fine-tuning: this is what :mod:`sega_anchor.experiments` runs.
+Config, run = FinetuneConfig, finetune

@@ -15,6 +15,7 @@ from ...datasets import (
     species_split,
 )
 from ...datasets._files import data_root
+from ...datasets.molecules.moleculenet import find_molecules
 from ...loader import PackedGraphs, on_disk
 from ...loader.digest import digest
 from ...utils import file_digest
@@ -66,7 +67,11 @@ def unlabelled_graphs(
     if config.domain == "molecules":
         folder = config.packed or _packed_folder(Path(source), config)
         packed = pack_smiles(
-            source, folder, height=config.height, method=config.tree, jobs=config.jobs
+            source,
+            folder,
+            height=config.height,
+            method=config.tree_name,
+            jobs=config.jobs,
         )
         return packed, f"sha256 {file_digest(source)}"
     graphs: Sequence[Data] = load_proteins(source, split="unsupervised")
@@ -74,6 +79,14 @@ def unlabelled_graphs(
         graphs = config.tree_transform().map(graphs, threads=config.jobs)
     packed = PackedGraphs.of(graphs)
     return packed, digest(packed)
+
+
+def check_dataset(dataset: str | Path, config: FinetuneConfig) -> None:
+    """Raise ValueError if there is no such data set; read none."""
+    if config.domain == "molecules":
+        find_molecules(dataset, root=config.root, archives=config.archives)
+    elif not Path(dataset).expanduser().is_dir():
+        raise ValueError(f"there is no folder {str(dataset)!r} of protein networks")
 
 
 def labelled_graphs(dataset: str | Path, config: FinetuneConfig) -> Labelled:
@@ -116,6 +129,6 @@ def _labelled(
 def _packed_folder(path: Path, config: PretrainConfig) -> Path:
     """Return a folder that no other file, trees or format ever get."""
     stem = path.name.split(".")[0]
-    trees = f"{config.tree}{config.height}-v{on_disk.FORMAT}"
+    trees = f"{config.tree_name}{config.height}-v{on_disk.FORMAT}"
     name = f"{stem}-{file_digest(path)[:12]}-{trees}"
     return data_root(config.root) / "packed" / name

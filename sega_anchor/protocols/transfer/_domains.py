@@ -9,10 +9,19 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 from torch_geometric.data import Data
 
-from ...augment import Augmentation, EdgePerturb, NodeDrop, RandomChoice, Subgraph
+from ...augment import (
+    Augmentation,
+    EdgePerturb,
+    Identity,
+    NodeDrop,
+    RandomChoice,
+    Released,
+    Subgraph,
+)
 from ...backbones import MoleculeGIN, ProteinGIN
-from ...nn import AnchorView
+from ...nn import AnchorView, Readout
 from ...trees import AddTree
+from ..settings import Protocol
 
 DomainName = Literal["molecules", "proteins"]
 _ATOMS, _CHIRALITIES = 119, 4
@@ -32,6 +41,8 @@ class Domain:
         leaves: features of the leaves, from a batch.
         represent: name of the encoder's method that gives what is fine-tuned.
         parts: how many vectors of the encoder's width that gives side by side.
+        released_subgraph: how the released code draws a subgraph.
+        released_choice: by which the released code takes the epoch of fine-tuning.
     """
 
     name: DomainName
@@ -42,16 +53,33 @@ class Domain:
     leaves: Callable[[Data], Tensor] | None
     represent: str
     parts: int
+    released_subgraph: Literal["star", "neighbourhood"]
+    released_choice: Literal["last", "validation"]
 
-    def augmentation(self, ratio: float) -> Augmentation:
-        """Return the published choice of views: for each graph one, at random."""
-        kinds: list[Augmentation] = [NodeDrop(ratio), Subgraph(ratio, mode="walk")]
+    def augmentation(self, ratio: float, protocol: Protocol = "honest") -> Augmentation:
+        """Return the published choice of views: for each graph one, at random.
+
+        Under "paper" the views are those of the released code, which gives up a view
+        that has no edge: the graph then stays as it is.
+        """
+        honest = protocol == "honest"
+        kinds: list[Augmentation] = [
+            NodeDrop(ratio),
+            Subgraph(ratio, mode="walk" if honest else self.released_subgraph),
+        ]
         if self.perturb:
-            kinds.append(EdgePerturb(ratio, mode="undirected", add=True))
-        return RandomChoice(kinds)
+            mode: Literal["undirected", "directed"]
+            mode = "undirected" if honest else "directed"
+            kinds.append(EdgePerturb(ratio, mode=mode, add=honest))
+        drawn = RandomChoice(kinds)
+        return drawn if honest else Released(drawn, Identity(), cleanup=False)
 
     def anchor(
-        self, width: int, transform: AddTree, quantities: bool = False
+        self,
+        width: int,
+        transform: AddTree,
+        quantities: bool = False,
+        readout: Readout = "sum",
     ) -> AnchorView:
         """Return an anchor view as wide as the encoder."""
         return AnchorView(
@@ -60,6 +88,7 @@ class Domain:
             width,
             transform.height,
             max_degree=self.max_degree,
+            readout=readout,
             transform=transform,
             quantities=quantities,
         )
@@ -90,6 +119,8 @@ DOMAINS: dict[DomainName, Domain] = {
         leaves=atom_features,
         represent="encode",
         parts=1,
+        released_subgraph="star",
+        released_choice="last",
     ),
     "proteins": Domain(
         name="proteins",
@@ -100,5 +131,7 @@ DOMAINS: dict[DomainName, Domain] = {
         leaves=None,
         represent="represent",
         parts=2,
+        released_subgraph="neighbourhood",
+        released_choice="validation",
     ),
 }

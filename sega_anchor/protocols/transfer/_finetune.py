@@ -1,8 +1,8 @@
 """finetune: what a pre-trained encoder is worth on a labelled set."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
@@ -34,9 +34,9 @@ from ...utils.locks import one_at_a_time
 from ...utils.progress import log_line, log_shown
 from ..prepare import announce
 from ..semisupervised import LABELS
-from ..settings import check_options, check_results, identity, seed_numbers
-from ._config import FinetuneConfig, FinetuneOptions
-from ._data import labelled_graphs
+from ..settings import check_options, check_results, seed_numbers
+from ._config import FinetuneConfig, FinetuneOptions, decisive
+from ._data import check_dataset, labelled_graphs
 from ._domains import DOMAINS
 
 
@@ -65,23 +65,61 @@ def finetune(
 
     Returns:
         ROC-AUC after each epoch for each seed: ``by_validation()`` takes the epoch of
-        the best validation score, ``last()`` the last, as GraphCL's released code does.
-        For proteins "test" is the published "test_hard", beside "test_easy".
+        the best validation score, ``last()`` the last, as GraphCL's released code does;
+        ``score`` is the one that the protocol reports. For proteins "test" is the
+        published "test_hard", beside "test_easy". To choose among checkpoints and
+        learning rates on validation, as the paper did, see
+        :class:`~sega_anchor.experiments.Run`.
 
     Raises:
         ValueError: before any training, for data, weights or options that cannot be
             used.
     """
     check_options(options, FinetuneConfig)
-    config = FinetuneConfig(**options)
+    path = None if checkpoint is None else str(checkpoint)
+    config = FinetuneConfig(checkpoint=path, **options)
     seeds = seed_numbers(config.seeds)
     with process_group(config.device) as device, preserve_rng(device), log_shown():
-        work = _Run(dataset, checkpoint, config, device, on_epoch)
+        work = _Run(dataset, config, device, on_epoch)
         graphs = len(work.data.graphs)
         announce(work.record, graphs, seeds, work.epochs, device)
         for seed in seeds:
             work.finish(seed)
         return work.result()
+
+
+def check(dataset: str | Path, configs: Iterable[FinetuneConfig]) -> None:
+    """Raise ValueError for a data set that is not there, or weights that do not fit.
+
+    :func:`finetune` does so itself; this is for those who have other work to do first.
+
+    Args:
+        dataset: as for :func:`finetune`.
+        configs: what it will be fine-tuned with.
+    """
+    for config in configs:
+        check_dataset(dataset, config)
+        with preserve_rng("cpu"):
+            _Start(config).encoder()
+
+
+class _Start:
+    """The encoder to begin with."""
+
+    def __init__(self, config: FinetuneConfig) -> None:
+        self.checkpoint = config.checkpoint
+        self.about = {} if self.checkpoint is None else read_about(self.checkpoint)
+        self.width = config.hidden_channels or self.about.get("hidden_channels", 300)
+        self.layers = config.num_layers or self.about.get("num_layers", 5)
+        self.dropout = config.dropout
+        self.domain = DOMAINS[config.domain]
+
+    def encoder(self) -> nn.Module:
+        """Return it, with the weights of the checkpoint."""
+        encoder = self.domain.encoder(self.width, self.layers, self.dropout)
+        if self.checkpoint is not None:
+            load_encoder(self.checkpoint, encoder)
+        return encoder
 
 
 class _Run:
@@ -90,7 +128,6 @@ class _Run:
     def __init__(
         self,
         dataset: str | Path,
-        checkpoint: str | Path | None,
         config: FinetuneConfig,
         device: str,
         on_epoch: OnEpoch | None,
@@ -99,29 +136,30 @@ class _Run:
         self.device = device
         self.on_epoch = on_epoch
         self.config = config
-        self.checkpoint = checkpoint
-        self.domain = DOMAINS[config.domain]
-        about = {} if checkpoint is None else read_about(checkpoint)
-        self.width = config.hidden_channels or about.get("hidden_channels", 300)
-        self.layers = config.num_layers or about.get("num_layers", 5)
-        self._encoder()  # refuses a checkpoint that does not fit
+        self.start = _Start(config)
+        self.start.encoder()  # refuses a checkpoint that does not fit
         with main_first(), phase("data"):
             self.data = labelled_graphs(dataset, config)
-        label = LABELS.get(about.get("method", ""), "checkpoint")
         self.epochs = config.epochs or (100 if config.domain == "molecules" else 50)
+        label, digest = LABELS["none"], None
+        if config.checkpoint is not None:
+            label = LABELS.get(self.start.about.get("method", ""), "checkpoint")
+            digest = file_digest(config.checkpoint)[:12]
         description = {
-            "setting": "transfer",
-            "label": LABELS["none"] if checkpoint is None else label,
+            "setting": config.setting,
+            "label": label,
             "dataset": self.data.name,
             "content": self.data.content,
-            "checkpoint": None if checkpoint is None else file_digest(checkpoint)[:12],
-            "pretraining": about,
-            **identity(config),
-            "hidden_channels": self.width,
-            "num_layers": self.layers,
+            "checkpoint": digest,
+            "pretraining": self.start.about,
+            **decisive(config, "checkpoint"),
+            "hidden_channels": self.start.width,
+            "num_layers": self.start.layers,
             "epochs": self.epochs,
             **rank_identity(),
         }
+        if config.protocol == "paper":
+            description["choice"] = self.start.domain.released_choice
         self.record = Record(description, config.results if is_main() else None)
 
     def finish(self, seed: int) -> None:
@@ -142,13 +180,8 @@ class _Run:
     def result(self) -> Tuned:
         """Return what all seeds have measured."""
         numbers = seed_numbers(self.config.seeds)
-        seeds = [self.record.seed_entry(seed)["curves"] for seed in numbers]
-        curves = {
-            part: np.array([[curve[part]] for curve in seeds]) for part in seeds[0]
-        }
-        # Nothing is pre-trained here.
-        history: dict[int, list[dict[str, float]]] = {seed: [] for seed in numbers}
-        return Tuned(self.record.config, curves, history, self.record.path)
+        seeds = {number: self.record.seed_entry(number) for number in numbers}
+        return Tuned.of(self.record.config, seeds, self.record.path)
 
     def _state_path(self, seed: int) -> Path | None:
         return self.record.sibling_path(f"seed{seed}.state")
@@ -156,9 +189,9 @@ class _Run:
     def _tune(self, seed: int) -> tuple[Curves, TrainingState]:
         config, data = self.config, self.data
         torch.manual_seed(seed)
-        encoder = self._encoder()
-        represent = getattr(encoder, self.domain.represent)
-        width = self.width * self.domain.parts
+        encoder, domain = self.start.encoder(), self.start.domain
+        represent = getattr(encoder, domain.represent)
+        width = self.start.width * domain.parts
         model = Classifier(encoder, represent, width, data.labels.size(1))
         parts = {name: Part(index, _roc_auc) for name, index in data.scored.items()}
         seed_rank(seed)
@@ -177,13 +210,6 @@ class _Run:
             device=self.device,
             on_epoch=self.on_epoch,
         )
-
-    def _encoder(self) -> nn.Module:
-        """Return the encoder to begin with."""
-        encoder = self.domain.encoder(self.width, self.layers, self.config.dropout)
-        if self.checkpoint is not None:
-            load_encoder(self.checkpoint, encoder)
-        return encoder
 
 
 def masked_loss(outputs: Tensor, labels: Tensor) -> Tensor:

@@ -1,6 +1,7 @@
 """pretrain: an encoder that has seen many molecules or proteins, and no label."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,8 @@ from ...utils import check_writable, write_atomically
 from ...utils.checks import warn_caller
 from ...utils.locks import one_at_a_time
 from ...utils.progress import log_line, log_shown
-from ..settings import check_options, identity
-from ._config import PretrainConfig, PretrainOptions
+from ..settings import check_options
+from ._config import PretrainConfig, PretrainOptions, decisive
 from ._data import unlabelled_graphs
 from ._domains import DOMAINS
 
@@ -85,10 +86,10 @@ def _pretrain(
     on_epoch: OnEpoch | None,
 ) -> Path:
     log = folder / _ABOUT
-    decisive = identity(config, "pretraining", "checkpoints", "packed", "device")
     # The words of checkpoints; what they say must not depend on how it was asked for.
-    about = {"source": Path(source).name, "method": config.pretraining, **decisive}
-    about |= {"seed": config.seed, **rank_identity()}
+    about: dict[str, Any] = {"source": Path(source).name, "method": config.pretraining}
+    about |= decisive(config, "pretraining", "checkpoints", "packed", "device")
+    about |= {"tree": config.tree_name, "seed": config.seed, **rank_identity()}
     _refuse_other(log, about)
     if is_main():
         check_writable(folder)
@@ -162,11 +163,13 @@ def _model(config: PretrainConfig, device: str) -> tuple[Contrast, torch.Generat
     encoder = domain.encoder(width, config.num_layers, 0.0)
     anchor = None
     if config.pretraining == "sega":
-        anchor = domain.anchor(width, config.tree_transform(), config.quantities)
+        anchor = domain.anchor(
+            width, config.tree_transform(), config.quantities, config.readout
+        )
     generator = rank_generator(config.seed, device)
     model = Contrast(
         encoder,
-        domain.augmentation(config.strength),
+        domain.augmentation(config.strength, config.protocol),
         anchor,
         temperature=config.temperature,
         lr=config.lr,
@@ -186,8 +189,11 @@ def _refuse_other(log: Path, about: dict[str, Any]) -> None:
         known = content.pop("checksum", None)
         if known not in (None, checksum(content)):
             raise ValueError("its words are not those that were written")
-        found = content["about"]
-        other = {k for k in about if k in found and found[k] != about[k]}
+        usual = {f.name: f.default for f in fields(PretrainConfig)}
+        asked, found = ({**usual, **one} for one in (about, content["about"]))
+        named = about.keys() | content["about"].keys()
+        both = named & asked.keys() & found.keys()
+        other = {name for name in both if found[name] != asked[name]}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
             f"{log} is damaged ({error}): give another folder, or delete this one"
@@ -196,7 +202,7 @@ def _refuse_other(log: Path, about: dict[str, Any]) -> None:
         name = min(other)
         raise ValueError(
             f"{log.parent} holds another pre-training, with {name}={found[name]!r} "
-            f"instead of {about[name]!r}: give another folder"
+            f"instead of {asked[name]!r}: give another folder"
         )
 
 
