@@ -41,7 +41,7 @@ def cell_json(cell: Cell) -> dict[str, Any]:
     choice = {
         "chosen": cell.chosen.choice,
         "alternatives": [one.choice for one in cell.run.alternatives],
-        "validation": list(cell.validation),
+        "compared": list(cell.compared),
     }
     from ..report import Tuned
 

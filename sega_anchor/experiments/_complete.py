@@ -6,6 +6,7 @@ import hashlib
 import math
 import os
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -15,7 +16,8 @@ from ..datasets import load
 from ..protocols.settings import check_results, identity, seed_numbers
 from ..report import Accuracy, Result, Tuned
 from ..report.paired import MOST_SEEDS
-from ..utils import check_at_least
+from ..report.result import Choice
+from ..utils import check_at_least, check_choice
 from ..utils.locks import if_free
 from ._run import Alternative, Run, is_setting
 
@@ -28,17 +30,22 @@ class Cell:
         run: what was trained.
         dataset: its name.
         result: over all seeds. Where there were alternatives, its ``config`` has them
-            under "compared", each with its mean validation score.
+            under "compared", each with the mean score that it was judged by.
         chosen: the alternative that was taken.
-        validation: by which it was: mean validation score in per cent of each
-            alternative over the first seeds; empty if there was but one.
+        compared: by which it was: mean score in per cent of each alternative over the
+            first seeds, on validation folds as a rule; empty if there was but one.
     """
 
     run: Run
     dataset: str
     result: Result | Tuned
     chosen: Alternative
-    validation: tuple[float, ...] = ()
+    compared: tuple[float, ...] = ()
+
+    @property
+    def candidates(self) -> int:
+        """Among how many the number to report was chosen, alternatives included."""
+        return max(len(self.compared), 1) * self.score.candidates
 
     @property
     def score(self) -> Accuracy:
@@ -93,13 +100,17 @@ class _Job:
 
 
 def complete(
-    runs: Sequence[Run], datasets: Sequence[str], choose_on: int = 3
+    runs: Sequence[Run],
+    datasets: Sequence[str],
+    choose_on: int = 3,
+    finalists: int = 1,
+    by: Choice = "validation",
 ) -> Iterator[Cell]:
     """Yield each run on each data set, as soon as it is there.
 
-    Where a run has alternatives, the one of the highest mean validation score over its
-    first seeds is taken, on each data set; the other seeds do not take part. Test
-    folds do not decide.
+    Where a run has alternatives, the best of them over its first seeds are trained with
+    all seeds, on each data set, and of these the best is taken. Test folds do not
+    decide, unless that is asked for.
 
     What is on record is not computed again. Several processes with the same results
     folder share the work: each begins with what no other is at; then it helps the
@@ -110,6 +121,9 @@ def complete(
         datasets: their names, see :func:`~sega_anchor.datasets.load`; with transfer
             those of :func:`~sega_anchor.protocols.transfer.finetune`.
         choose_on: how many seeds the choice is made on.
+        finalists: how many alternatives get all seeds.
+        by: what decides, the mean "validation" score of an alternative or, as papers
+            do, its best mean "test" score.
 
     Raises:
         ValueError: before any work starts, for what cannot be compared, or data sets
@@ -123,36 +137,73 @@ def complete(
         ('GraphCL', 1)
     """
     datasets = list(dict.fromkeys(datasets))
-    _check(runs, datasets, choose_on)
-    validation: dict[tuple[str, str], dict[int, float]] = {}
+    check_at_least("choose_on", choose_on, 1)
+    check_at_least("finalists", finalists, 1)
+    check_choice("by", by, Choice)
+    _check(runs, datasets, by)
+    places = list(product(runs, datasets))
+    first: dict[tuple[Run, str], dict[Alternative, float]] = {}
     several = [
         _Job(run, dataset, alternative, _seeds(run)[:choose_on])
-        for run, dataset in product(runs, datasets)
+        for run, dataset in places
         if len(run.alternatives) > 1
         for alternative in run.alternatives
     ]
     for job, result in _share(several):
-        found = validation.setdefault((job.run.name, job.dataset), {})
-        number = job.run.alternatives.index(job.alternative)
-        found[number] = result.validation.mean
-    jobs = []
-    for run, dataset in product(runs, datasets):
-        found = validation.get((run.name, dataset), {0: 0.0})
-        best = max(sorted(found), key=lambda n: _rank(found[n]))  # the first on ties
-        jobs.append(_Job(run, dataset, run.alternatives[best], _seeds(run)))
+        scores = first.setdefault((job.run, job.dataset), {})
+        scores[job.alternative] = _score(result, by)
+    jobs = [
+        _Job(run, dataset, alternative, _seeds(run))
+        for run, dataset in places
+        for alternative in _best(run, first.get((run, dataset)), finalists)
+    ]
+    missing = Counter((job.run, job.dataset) for job in jobs)
+    final: dict[tuple[Run, str], dict[Alternative, Result | Tuned]] = {}
     for job, result in _share(jobs):
-        found = validation.get((job.run.name, job.dataset), {})
-        means = tuple(found[number] for number in sorted(found))
-        if means:
-            each = zip(job.run.alternatives, means, strict=True)
-            compared = [{**one.choice, "validation": mean} for one, mean in each]
-            result = replace(result, config={**result.config, "compared": compared})
-        yield Cell(job.run, job.dataset, result, job.alternative, means)
+        place = job.run, job.dataset
+        found = final.setdefault(place, {})
+        found[job.alternative] = result
+        if len(found) == missing[place]:
+            yield _cell(*place, first.get(place, {}), found, by)
 
 
-def _rank(validation: float) -> float:
+def _best(
+    run: Run, scores: dict[Alternative, float] | None, count: int
+) -> list[Alternative]:
+    """Return the best alternatives, the earlier on ties."""
+    if scores is None:
+        return [*run.alternatives]
+    return sorted(run.alternatives, key=lambda one: -_rank(scores[one]))[:count]
+
+
+def _cell(
+    run: Run,
+    dataset: str,
+    first: dict[Alternative, float],
+    found: dict[Alternative, Result | Tuned],
+    by: Choice,
+) -> Cell:
+    """Return the best of what has all seeds."""
+    finals = [one for one in run.alternatives if one in found]
+    chosen = finals[0]
+    if len(finals) > 1:
+        chosen = max(finals, key=lambda one: _rank(_score(found[one], by)))
+    result, compared = found[chosen], ()
+    if first:
+        compared = tuple(first[one] for one in run.alternatives)
+        each = [{**one.choice, by: first[one]} for one in run.alternatives]
+        result = replace(result, config={**result.config, "compared": each})
+    return Cell(run, dataset, result, chosen, compared)
+
+
+def _score(result: Result | Tuned, by: Choice) -> float:
+    """Return what alternatives are judged by, in per cent."""
+    return (result.by_test() if by == "test" else result.validation).mean
+
+
+def _rank(score: float) -> float:
     """Return what training that has diverged is last by."""
-    return -math.inf if math.isnan(validation) else validation
+    return -math.inf if math.isnan(score) else score
 
 
 def _share(jobs: Sequence[_Job]) -> Iterator[tuple[_Job, Result | Tuned]]:
@@ -173,9 +224,8 @@ def _seeds(run: Run) -> tuple[int, ...]:
     return seed_numbers(run.settings.seeds)
 
 
-def _check(runs: Sequence[Run], datasets: Sequence[str], choose_on: int) -> None:
+def _check(runs: Sequence[Run], datasets: Sequence[str], by: Choice) -> None:
     """Raise ValueError for what cannot be compared."""
-    check_at_least("choose_on", choose_on, 1)
     names = [run.name for run in runs]
     for run in runs:
         if names.count(run.name) > 1:
@@ -185,7 +235,8 @@ def _check(runs: Sequence[Run], datasets: Sequence[str], choose_on: int) -> None
                 f"run {run.name!r} has {len(_seeds(run))} seeds, but the exact test "
                 f"takes {MOST_SEEDS} at most: give fewer"
             )
-        _check_choice(run)
+        if by == "validation":
+            _check_choice(run)
     for folder in dict.fromkeys(run.settings.results for run in runs):
         check_results(folder)
     places = [

@@ -53,7 +53,7 @@ def is_setting(method: Any) -> bool:
     return "seeds" in {field.name for field in fields(method.Config)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Alternative:
     """One configuration, with nothing left to choose.
 

@@ -55,7 +55,7 @@ def summary(cells: Sequence[Cell], pairs: Sequence[Pair]) -> str:
         parts.append(result_table(results))
     if tuned:
         parts.append(tuned_table(tuned))
-    if any(cell.validation for cell in cells):
+    if any(cell.compared for cell in cells):
         parts += ["Chosen by the mean validation score over the first seeds:"]
         parts.append(chosen_table(cells))
     if pairs:
@@ -69,20 +69,29 @@ def summary(cells: Sequence[Cell], pairs: Sequence[Pair]) -> str:
 def chosen_table(cells: Sequence[Cell]) -> str:
     """Return what was chosen where runs had alternatives, and of how many.
 
-    The last column has the mean validation score of each of them.
+    The last column has the mean score over the first seeds that they were judged by.
     """
     rows = [
         [
             str(cell.result.config["dataset"]),
             cell.run.name,
             ", ".join(map(_words, cell.chosen.choice, cell.chosen.choice.values())),
-            str(len(cell.validation)),
-            ", ".join(f"{mean:.2f}" for mean in cell.validation),
+            str(len(cell.compared)),
+            _scores(cell.compared),
         ]
         for cell in cells
-        if cell.validation
+        if cell.compared
     ]
-    return table(["data set", "method", "chosen", "of", "validation"], rows, keys=2)
+    return table(["data set", "method", "chosen", "of", "scores"], rows, keys=2)
+
+
+def _scores(scores: Sequence[float], most: int = 6) -> str:
+    """Return the scores of alternatives, of many the best, the median and the worst."""
+    if len(scores) <= most:
+        return ", ".join(f"{score:.2f}" for score in scores)
+    ordered = sorted(scores)
+    best, middle, worst = ordered[-1], ordered[len(scores) // 2], ordered[0]
+    return f"best {best:.2f}, median {middle:.2f}, worst {worst:.2f}"
 
 
 def _words(name: str, value: Any) -> str:

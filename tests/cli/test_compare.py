@@ -135,7 +135,7 @@ def test_a_file_says_what_is_compared(tmp_path: Path, capsys, quick_scores) -> N
     assert [one["run"] for one in found["runs"]] == ["GraphCL", "SEGA", "Low"]
     assert sega["choice"]["alternatives"] == [{"height": 2}, {"height": 3}]
     assert sega["choice"]["chosen"] in sega["choice"]["alternatives"]
-    assert len(sega["choice"]["validation"]) == 2
+    assert len(sega["choice"]["compared"]) == 2
     assert sega["config"]["degree"] == graphcl["config"]["degree"] == "both"
     assert (low["config"]["lr"], low["config"]["evaluate_at"]) == (1e-3, [1, 2])
     assert (low["config"]["epochs"], sega["config"]["epochs"]) == (2, 1)

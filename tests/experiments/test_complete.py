@@ -58,8 +58,8 @@ def test_validation_over_the_first_seeds_chooses_before_the_others_run(
     shared = {"seeds": 4, "results": str(tmp_path)}
     run = sega(height=[2, 3, 4], **shared)
     (cell,) = complete([run], ["synthetic"], choose_on=2)
-    best = max(cell.validation)
-    assert cell.chosen is run.alternatives[cell.validation.index(best)]
+    best = max(cell.compared)
+    assert cell.chosen is run.alternatives[cell.compared.index(best)]
     height = cell.chosen.config.height
     assert cell.chosen.choice == {"height": height}
     firsts = [(f"SEGA, {h}", seed) for h in (2, 3, 4) for seed in (0, 1)]
@@ -72,7 +72,7 @@ def test_validation_over_the_first_seeds_chooses_before_the_others_run(
 
     assert alone(height, 4).by_validation() == cell.result.by_validation()
     each = [alone(h, 2).validation.mean for h in (2, 3, 4)]
-    assert list(cell.validation) == each  # and test folds had no part in it
+    assert list(cell.compared) == each  # and test folds had no part in it
     (row,) = chosen_table([cell]).splitlines()[2:]
     words = [word.strip() for word in row.strip("|").split("|")]
     assert words[:4] == ["synthetic", "SEGA", f"height {height}", "3"]

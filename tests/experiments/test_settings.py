@@ -84,7 +84,7 @@ def test_learning_rate_and_checkpoint_are_chosen_on_validation(
         for checkpoint in checkpoints[:2]
         for lr in rates
     ]
-    assert list(cell.validation) == each
+    assert list(cell.compared) == each
     assert max(each) > each[0]
     assert cell.chosen is run.alternatives[int(np.argmax(each))]
     assert isinstance(cell.result, Tuned)
@@ -116,8 +116,8 @@ def test_pretraining_epochs_of_few_labels_are_chosen_too(tmp_path: Path) -> None
     run = Run("SEGA", semisupervised, {**options, "seeds": 1})
     (cell,) = complete([run], ["synthetic"], choose_on=1)
     assert cell.chosen.choice.keys() == {"pretrain_epochs", "pretrain_lr"}
-    assert len(cell.validation) == 4
-    assert max(cell.validation) == cell.result.validation.mean
+    assert len(cell.compared) == 4
+    assert max(cell.compared) == cell.result.validation.mean
     assert cell.result.config["label"] == "SEGA"
 
 
@@ -260,5 +260,5 @@ def test_the_shell_compares_checkpoints(
     words = ["compare", toy, "--runs", str(file), "--seeds", "1", "--json"]
     assert main([*words, "--results", str(tmp_path / "r")]) == 0
     _, sega = json.loads(capsys.readouterr().out)["runs"]
-    assert len(sega["choice"]["validation"]) == 6
+    assert len(sega["choice"]["compared"]) == 6
     assert sega["choice"]["chosen"]["checkpoint"] in checkpoints
