@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from jsonargparse import ArgumentParser, Namespace
 
 from .. import __version__
-from . import _compare, _run, _tree, _tuning, _warmup
+from . import _compare, _reproduce, _run, _tree, _tuning, _warmup
 from ._parser import Parser, add_common, add_profile, spell
 
 # What only one command needs is imported where it runs, so that the others start soon.
@@ -132,6 +132,13 @@ _COMMANDS: dict[
         "computed again.",
         _compare.add_arguments,
         _compare.run,
+    ),
+    "reproduce": (
+        "Run what a table or figure of the paper needs and print it, ours beside "
+        "theirs. Stop it at any time and start it again, in several processes at once "
+        "too.",
+        _reproduce.add_arguments,
+        _reproduce.run,
     ),
     "semisupervised": (
         "Pre-train on all graphs of a set and fine-tune on a tenth of its labels. Stop "

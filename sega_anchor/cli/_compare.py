@@ -13,7 +13,8 @@ from ._methods import load_method
 from ._runs_file import read_runs
 
 if TYPE_CHECKING:
-    from ..experiments import Run
+    from ..experiments import Cell, Run
+    from ..report.result import Choice
 
 #: What is compared by default: a name, the adapter, what its Config is given.
 COMPARED: dict[str, tuple[str, dict[str, Any]]] = {
@@ -74,7 +75,7 @@ def run(chosen: Namespace) -> dict[str, Any]:
     Raises:
         ValueError: for data sets, runs or options that cannot be used.
     """
-    from ..experiments import against, complete, pair, summary
+    from ..experiments import against, pair, summary
     from ..protocols import Settings
     from ..report import comparison_table, correct
 
@@ -93,15 +94,7 @@ def run(chosen: Namespace) -> dict[str, Any]:
         if chosen.only:
             runs = [_named(name, runs) for name in dict.fromkeys(chosen.only)]
         versus = against(runs, chosen.reference)
-    cells = []
-    for cell in complete(runs, chosen.datasets, chosen.choose_on):
-        what = f"{cell.result.config['label']}, {cell.dataset}"
-        print(f"{what}: {cell.score}", flush=True)
-        cells.append(cell)
-    names = [run.name for run in runs]  # other processes may have changed the order
-    cells.sort(
-        key=lambda c: (names.index(c.run.name), chosen.datasets.index(c.dataset))
-    )
+    cells = finish(runs, chosen.datasets, chosen.choose_on)
     pairs = pair(cells, versus)
     if chosen.runs is None:
         print("\nEpoch and embedding chosen on validation folds:\n")
@@ -116,6 +109,30 @@ def run(chosen: Namespace) -> dict[str, Any]:
         "runs": [cell_json(cell) for cell in cells],
         "pairs": list(map(pair_json, pairs, differences)),
     }
+
+
+def finish(
+    runs: list[Run],
+    datasets: list[str],
+    choose_on: int,
+    finalists: int = 1,
+    by: Choice = "validation",
+) -> list[Cell]:
+    """Run what is not on record, printing what is there; return it in order.
+
+    Arguments are those of :func:`~sega_anchor.experiments.complete`.
+    """
+    from ..experiments import complete
+
+    cells = []
+    for cell in complete(runs, datasets, choose_on, finalists, by):
+        what = f"{cell.result.config['label']}, {cell.dataset}"
+        print(f"{what}: {cell.score}", flush=True)
+        cells.append(cell)
+    # Other processes may have changed the order.
+    names = [run.name for run in runs]
+    cells.sort(key=lambda c: (names.index(c.run.name), datasets.index(c.dataset)))
+    return cells
 
 
 def _named(name: str, runs: list[Run]) -> Run:

@@ -43,10 +43,22 @@ def read_runs(path: str, defaults: Mapping[str, Any]) -> list[Run]:
         raise ValueError(
             f"{path} names no run: write lines such as GraphCL: {{method: graphcl}}"
         )
-    return [_run(path, name, line, defaults) for name, line in content.items()]
+    return [make_run(path, name, line, defaults) for name, line in content.items()]
 
 
-def _run(path: str, name: Any, line: Any, defaults: Mapping[str, Any]) -> Run:
+def make_run(path: str, name: Any, line: Any, defaults: Mapping[str, Any]) -> Run:
+    """Return the run of one line of a file.
+
+    Args:
+        path: of the file, for messages.
+        name: of the run.
+        line: its options, "method" among them.
+        defaults: as in :func:`read_runs`.
+
+    Raises:
+        ValueError: for what cannot be used.
+        ImportError: for a method that cannot be imported.
+    """
     from ..experiments import Run, option_types
 
     if not isinstance(name, str):
@@ -57,16 +69,10 @@ def _run(path: str, name: Any, line: Any, defaults: Mapping[str, Any]) -> Run:
         )
     options = {str(option): value for option, value in line.items()}
     method = options.pop("method")
-    known = {*find_methods(), *_SETTINGS}
-    if method not in known:
-        guess = did_you_mean(str(method), known)
-        raise ValueError(
-            f"{path}: run {name!r}: there is no method {method!r}; {guess}"
-        )
-    if method in _SETTINGS:
-        module = import_module(f"..protocols.{method}", __package__)
-    else:
-        module = load_method(method)
+    try:
+        module = load_any(method)
+    except ValueError as error:
+        raise ValueError(f"{path}: run {name!r}: {error}") from None
     taken = option_types(module)
     shared = {
         option: value
@@ -77,6 +83,21 @@ def _run(path: str, name: Any, line: Any, defaults: Mapping[str, Any]) -> Run:
         return Run(name, module, {**shared, **options})
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def load_any(name: Any) -> Any:
+    """Import the module of a method, or of a setting of its own.
+
+    Raises:
+        ValueError: for a name that there is not.
+        ImportError: for a method that cannot be imported.
+    """
+    if name in _SETTINGS:
+        return import_module(f"..protocols.{name}", __package__)
+    if name not in find_methods():
+        guess = did_you_mean(str(name), {*find_methods(), *_SETTINGS})
+        raise ValueError(f"there is no method {name!r}; {guess}")
+    return load_method(name)
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]

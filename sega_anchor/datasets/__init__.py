@@ -19,4 +19,5 @@ from .proteins import load_proteins as load_proteins
 from .proteins import species_split as species_split
 from .synthetic import SyntheticCommunities as SyntheticCommunities
 from .tu import TU_NAMES as TU_NAMES
+from .tu import is_local as is_local
 from .tu import load as load

@@ -7,6 +7,7 @@ side by side; :mod:`sega_anchor.report` makes tables of them, ``summary`` all of
 
 from ._complete import Cell as Cell
 from ._complete import complete as complete
+from ._complete import missing_data as missing_data
 from ._pair import against as against
 from ._pair import pair as pair
 from ._run import Run as Run

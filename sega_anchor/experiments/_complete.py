@@ -188,9 +188,9 @@ def _cell(
     chosen = finals[0]
     if len(finals) > 1:
         chosen = max(finals, key=lambda one: _rank(_score(found[one], by)))
-    result, compared = found[chosen], ()
-    if first:
-        compared = tuple(first[one] for one in run.alternatives)
+    result = found[chosen]
+    compared = tuple(first[one] for one in run.alternatives if one in first)
+    if compared:
         each = [{**one.choice, by: first[one]} for one in run.alternatives]
         result = replace(result, config={**result.config, "compared": each})
     return Cell(run, dataset, result, chosen, compared)
@@ -239,16 +239,34 @@ def _check(runs: Sequence[Run], datasets: Sequence[str], by: Choice) -> None:
             _check_choice(run)
     for folder in dict.fromkeys(run.settings.results for run in runs):
         check_results(folder)
-    places = [
-        (run.settings.root, run.settings.archives)
-        for run in runs
-        if not is_setting(run.method)
-    ]
-    for (root, archives), dataset in product(dict.fromkeys(places), datasets):
-        load(dataset, root=root, archives=archives)
+    for reason in missing_data(runs, datasets).values():
+        raise ValueError(reason)
+
+
+def missing_data(runs: Sequence[Run], datasets: Sequence[str]) -> dict[str, str]:
+    """Return why data sets cannot be had, or what a run begins with, by data set.
+
+    What is to be downloaded is.
+
+    Example:
+        >>> from adapters import graphcl
+        >>> missing_data([Run("GraphCL", graphcl, {})], ["synthetic", "no set"])
+        {'no set': "unknown data set 'no set'; Known: ...
+    """
+    needs = {}
     for run, dataset in product(runs, datasets):
-        if is_setting(run.method):
-            run.method.check(dataset, [one.config for one in run.alternatives])
+        shared = (run.settings.root, run.settings.archives)
+        needs[dataset, run if is_setting(run.method) else shared] = run
+    missing: dict[str, str] = {}
+    for (dataset, _), run in needs.items():
+        try:
+            if is_setting(run.method):
+                run.method.check(dataset, [one.config for one in run.alternatives])
+            else:
+                load(dataset, root=run.settings.root, archives=run.settings.archives)
+        except ValueError as error:
+            missing.setdefault(dataset, str(error))
+    return missing
 
 
 def _check_choice(run: Run) -> None:

@@ -99,6 +99,26 @@ def load(
         ) from error
 
 
+def is_local(
+    name: str, *, root: AnyPath | None = None, archives: AnyPath | None = None
+) -> bool:
+    """Return whether :func:`load` finds a set without a download.
+
+    Arguments are those of :func:`load`.
+
+    Example:
+        >>> is_local("synthetic")
+        True
+    """
+    name = _OTHER_NAMES.get(name, name)
+    if name.split("-")[0] == _SYNTHETIC or is_complete(
+        data_root(root) / name / "raw", name
+    ):
+        return True
+    folder = archive_folder(archives)
+    return folder is not None and (folder / f"{name}.zip").is_file()
+
+
 def _prepare(name: str, home: Path, folder: Path | None) -> None:
     """Create the files in ``home`` that ``TUDataset`` loads."""
     raw = home / "raw"

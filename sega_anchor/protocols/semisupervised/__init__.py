@@ -14,3 +14,10 @@ from ._config import Pretraining as Pretraining
 from ._run import run as run
 from ._split import check as check
 from ._split import split as split
+
+#: What the paper chooses among on validation data.
+SEARCH = {
+    "lr": (0.01, 0.001, 0.0001),
+    "pretrain_epochs": (20, 40, 60, 80, 100),
+    "height": (2, 3, 4, 5),
+}

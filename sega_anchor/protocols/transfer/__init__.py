@@ -17,5 +17,8 @@ from ._finetune import check as check
 from ._finetune import finetune as finetune
 from ._pretrain import pretrain as pretrain
 
+#: What the paper chooses among on validation data, beside the checkpoint.
+SEARCH = {"lr": (0.01, 0.001, 0.0001)}
+
 #: The setting ends in a fine-tuning: this is what :mod:`sega_anchor.experiments` runs.
 Config, run = FinetuneConfig, finetune
