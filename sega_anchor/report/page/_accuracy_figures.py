@@ -1,0 +1,162 @@
+"""Figures of accuracies: random trees, heights, entropies."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from ..collect import Cell
+from ..result import Choice
+from ._graphs import Trees, mean_entropy, trees_of
+from ._svg import Figure, accent, canvas, error_points, svg
+
+_RANDOM = ", random tree"
+#: The number that each protocol reports.
+CHOICE: dict[str, Choice] = {"honest": "validation", "paper": "test"}
+
+
+class Point(NamedTuple):
+    """What the configurations of equal trees achieve."""
+
+    trees: Trees
+    mean: float
+    std: float
+    seeds: int
+
+
+def random_trees(cells: Sequence[Cell], accents: dict[str, int]) -> Iterator[Figure]:
+    """Yield, for each method, SEGA beside the same with randomly balanced trees."""
+    groups: dict[tuple[str, str, str], list[tuple[Cell, Cell]]] = defaultdict(list)
+    known = {(c.setting, c.protocol, c.dataset, c.label): c for c in cells}
+    for cell in cells:
+        setting, protocol, label = cell.setting, cell.protocol, cell.label
+        own = label.removesuffix(_RANDOM)
+        beside = known.get((setting, protocol, cell.dataset, own))
+        if own != label and beside is not None:
+            groups[setting, protocol, own].append((beside, cell))
+    for (setting, protocol, own), pairs in groups.items():
+        drawing, axes = canvas(height=0.7 + 0.4 * len(pairs))
+        choice = CHOICE[protocol]
+        for lift, style in ((0.12, {}), (-0.12, {"markerfacecolor": "none"})):
+            for y, pair in enumerate(reversed(pairs)):
+                cell = pair[lift < 0]
+                if (found := cell.chosen(choice)) is not None:
+                    accuracy = found.accuracy
+                    colour = accent(accents[cell.label])
+                    options = {"fmt": "o", "elinewidth": 0.9, "color": colour, **style}
+                    axes.errorbar(
+                        accuracy.mean, y + lift, xerr=accuracy.std, **options
+                    )
+        axes.set_yticks(range(len(pairs)), [p[0].dataset for p in reversed(pairs)])
+        axes.set_ylim(-0.6, len(pairs) - 0.4)
+        axes.set_xlabel(_what(setting))
+        title = f"{own} beside randomly balanced trees, protocol {protocol}"
+        yield Figure(
+            title,
+            svg(drawing, title),
+            tuple(p[0].dataset for p in pairs),
+            (own, own + _RANDOM),
+            f"Filled: {own}; hollow: the same with random trees. {_chosen(protocol)}",
+        )
+
+
+def heights(cells: Sequence[Cell], accents: dict[str, int]) -> Iterator[Figure]:
+    """Yield, for each data set, accuracy against the height of the trees."""
+    for (setting, protocol, dataset), found in _by_dataset(cells).items():
+        series = {cell.label: points_of(cell) for cell in found}
+        series = {
+            label: points
+            for label, points in series.items()
+            if len({one.trees.height for one in points}) > 1
+        }
+        if not series:
+            continue
+        drawing, axes = canvas()
+        for label, points in series.items():
+            colour = accent(accents[label])
+            ordered = sorted(points, key=lambda one: one.trees.height)
+            x = [one.trees.height for one in ordered]
+            style = "--" if label.endswith(_RANDOM) else "-"
+            y, spread = [one.mean for one in ordered], [one.std for one in ordered]
+            error_points(axes, x, y, spread, colour, linestyle=style)
+        every = {one.trees.height for points in series.values() for one in points}
+        axes.set_xticks(sorted(every))
+        axes.set_xlabel("height of the trees")
+        axes.set_ylabel(_what(setting))
+        axes.margins(x=0.12)
+        seeds = {one.seeds for points in series.values() for one in points}
+        title = f"{dataset}, protocol {protocol}"
+        caption = f"{_chosen(protocol)} Seeds: {_range(seeds)}."
+        text = svg(drawing, f"Accuracy against height: {title}")
+        yield Figure(title, text, (dataset,), tuple(series), caption)
+
+
+def entropies(cells: Sequence[Cell], accents: dict[str, int]) -> Iterator[Figure]:
+    """Yield, for each local data set, accuracy against the entropy of the trees."""
+    for (setting, protocol, dataset), found in _by_dataset(cells).items():
+        series = {}
+        for cell in found:
+            bits = [(mean_entropy(dataset, p.trees), p) for p in points_of(cell)]
+            series[cell.label] = [(x, p) for x, p in bits if x is not None]
+        if len({x for points in series.values() for x, _ in points}) < 2:
+            continue
+        drawing, axes = canvas()
+        for label, points in series.items():
+            x, y = [at for at, _ in points], [one.mean for _, one in points]
+            spread = [one.std for _, one in points]
+            hollow = {"markerfacecolor": "none"} if label.endswith(_RANDOM) else {}
+            colour = accent(accents[label])
+            error_points(axes, x, y, spread, colour, linestyle="none", **hollow)
+            for at, one in points:
+                axes.annotate(
+                    str(one.trees.height),
+                    (at, one.mean),
+                    xytext=(3.5, 2.5),
+                    textcoords="offset points",
+                    fontsize=7,
+                )
+        axes.set_xlabel("mean structural entropy of the trees, bits")
+        axes.set_ylabel(_what(setting))
+        axes.margins(x=0.08)
+        title = f"{dataset}, protocol {protocol}"
+        caption = f"Numbers: height of the trees. {_chosen(protocol)}"
+        text = svg(drawing, f"Accuracy against entropy: {title}")
+        labels = tuple(label for label, points in series.items() if points)
+        yield Figure(title, text, (dataset,), labels, caption)
+
+
+def points_of(cell: Cell) -> list[Point]:
+    """Return the value of a cell at each kind of trees, as if there were no other."""
+    groups = defaultdict(list)
+    for one in cell.measured:
+        if (trees := trees_of(one.config)) is not None:
+            groups[trees].append(one)
+    points = []
+    for trees, those in groups.items():
+        found = replace(cell, measured=tuple(those)).chosen(CHOICE[cell.protocol])
+        if found is not None:
+            accuracy = found.accuracy
+            points.append(Point(trees, accuracy.mean, accuracy.std, accuracy.seeds))
+    return points
+
+
+def _by_dataset(cells: Sequence[Cell]) -> dict[tuple[str, str, str], list[Cell]]:
+    groups = defaultdict(list)
+    for cell in cells:
+        groups[cell.setting, cell.protocol, cell.dataset].append(cell)
+    return groups
+
+
+def _what(setting: str) -> str:
+    return "ROC-AUC, %" if setting == "transfer" else "accuracy, %"
+
+
+def _chosen(protocol: str) -> str:
+    return f"Chosen on {CHOICE[protocol]}; bars: standard deviation over seeds."
+
+
+def _range(numbers: set[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low} to {high}"
