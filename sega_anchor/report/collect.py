@@ -14,6 +14,8 @@ from .record import read_record
 from .result import Choice, Result
 from .tuned import Tuned
 
+#: In the order of tables.
+_SETTINGS = ("unsupervised", "semi-supervised", "transfer")
 #: Trees that are controls, as configurations name them, and as labels do.
 _CONTROLS = {"random": "random tree", "shuffled": "shuffled tree"}
 
@@ -195,7 +197,9 @@ def collect(folder: str | Path) -> Collected:
         )
     cells = [
         Cell(setting, protocol, label, dataset, tuple(found))
-        for (setting, protocol, dataset, label), found in sorted(groups.items())
+        for (setting, protocol, dataset, label), found in sorted(
+            groups.items(), key=lambda item: (_SETTINGS.index(item[0][0]), *item[0])
+        )
     ]
     return Collected(folder, cells, left_out)
 
@@ -225,6 +229,8 @@ def _measured(path: Path) -> Measured:
         )
         if not one.seeds:
             raise ValueError("holds no seed that is complete")
+        if one.config.get("setting", _SETTINGS[0]) not in _SETTINGS:
+            raise ValueError(f"is of an unknown setting, {one.config['setting']!r}")
         if isinstance(result, Result) and not result.evaluations:
             raise ValueError("holds no evaluation")
         label_of(one.config), one.config["dataset"], one.compete("validation")

@@ -12,7 +12,7 @@ from .table import table
 if TYPE_CHECKING:
     import pandas
 
-NONE = "–"
+NONE = "-"
 #: How the lines of a method are called.
 TITLES: dict[Line, str] = {
     "published": "paper",
@@ -26,15 +26,21 @@ PROTOCOL_NOTES = {
     "paper": "Protocol paper: features, folds and batches as in the published "
     "procedure.",
 }
+#: How to read values, signs and means.
+VALUES = (
+    "Per cent, mean ± standard deviation over seeds. Chosen on test: the best mean "
+    "TEST score of all configurations, epochs and embeddings, as the paper reports. "
+    "Chosen on validation: configuration, epoch and embedding by validation data "
+    "alone, the number to believe. Candidates: how many numbers competed."
+)
+MEANS = (
+    "A.A.: mean over the data sets that paper and records have. A.R.: mean rank among "
+    "the methods on record. Over fewer data sets than the paper's both say over how "
+    "many."
+)
 LEGEND = (
-    "Per cent, mean ± standard deviation over seeds. Chosen on test: the best mean TEST "
-    "score of all configurations, epochs and embeddings, as the paper reports; chosen "
-    "on validation: configuration, epoch and embedding by validation data alone, the "
-    "number to believe. Candidates: how many numbers competed. Against the paper's "
-    "value: = within one published standard deviation, ≈ within the sum of both "
-    "standard deviations, < or > beyond. A.A.: mean over the data sets that paper and "
-    "records have; A.R.: mean rank among the methods that have records; how many of "
-    "the columns these are stands behind."
+    f"{VALUES} Against the paper's value: = within one published standard deviation, "
+    f"≈ within the sum of both standard deviations, < or > beyond. {MEANS}"
 )
 
 
@@ -88,7 +94,7 @@ def _lines(row: Row) -> list[list[str]]:
 
 def cell_rows(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of a table with a row for each cell."""
-    header = ["setting", "protocol", "data set", "method"]
+    header = ["data set", "method", "setting", "protocol"]
     header += ["chosen on test", "chosen on validation"]
     header += ["candidates", "configurations", "seeds"]
     rows = []
@@ -96,7 +102,7 @@ def cell_rows(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
         values = [cell.chosen(choice) for choice in CHOICES]
         rows.append(
             [
-                *(cell.setting, cell.protocol, cell.dataset, cell.label),
+                *(cell.dataset, cell.label, cell.setting, cell.protocol),
                 *(NONE if v is None else str(v.accuracy) for v in values),
                 *(str(cell.candidates), str(len(cell.measured)), seeds_text(cell)),
             ]
@@ -111,10 +117,10 @@ def cell_frame(cells: Sequence[Cell]) -> pandas.DataFrame:
     rows = []
     for cell in cells:
         row: dict[str, object] = {
-            "setting": cell.setting,
-            "protocol": cell.protocol,
             "dataset": cell.dataset,
             "method": cell.label,
+            "setting": cell.setting,
+            "protocol": cell.protocol,
         }
         for choice in CHOICES:
             if (found := cell.chosen(choice)) is not None:
@@ -134,8 +140,7 @@ def heading(found: PaperTable) -> str:
 
 def markdown(caption: str, header: Sequence[str], rows: Sequence[list[str]]) -> str:
     """Return a caption and a table; wide ones are folded."""
-    keys = 2 if header[0] == "method" else 4
-    return f"{caption}\n\n{table(header, rows, keys)}\n"
+    return f"{caption}\n\n{table(header, rows, keys=2)}\n"
 
 
 def latex(caption: str, header: Sequence[str], rows: Sequence[list[str]]) -> str:
@@ -156,10 +161,10 @@ def latex(caption: str, header: Sequence[str], rows: Sequence[list[str]]) -> str
 
 #: Our signs and what LaTeX reads otherwise.
 _TEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$"}
-_TEX |= {"±": r"$\pm$", "–": "--", "≈": r"$\approx$", "<": "$<$", ">": "$>$"}
+_TEX |= {"±": r"$\pm$", "≈": r"$\approx$", "<": "$<$", ">": "$>$"}
 _TEX |= {"=": "$=$", "{": r"\{", "}": r"\}", "\\": r"\textbackslash{}"}
 _TEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 
 
 def _tex(text: str) -> str:
-    return text.translate(str.maketrans(_TEX))
+    return "".join(_TEX.get(letter, letter) for letter in text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy.stats import rankdata
+from typing_extensions import override
 
 from .accuracy import Accuracy
 from .collect import Cell, Chosen
@@ -58,6 +59,7 @@ class Mean(NamedTuple):
     columns: int
     of: int
 
+    @override
     def __str__(self) -> str:
         part = "" if self.columns == self.of else f" ({self.columns} of {self.of})"
         return f"{self.value:.2f}{part}"
@@ -156,13 +158,13 @@ class PaperTable:
             for column, entry in row.entries.items():
                 rows.append({"method": row.name, "dataset": column, **_flat(entry)})
             for title, means in (("A.A.", row.averages), ("A.R.", row.ranks)):
-                named = zip(("published", "by_test", "by_validation"), LINES)
+                named = zip(
+                    ("published", "by_test", "by_validation"), LINES, strict=True
+                )
                 values = {name: means[k].value for name, k in named if k in means}
                 counts = {mean.columns for mean in means.values()}
                 about = {"columns": min(counts)} if counts else {}
-                rows.append(
-                    {"method": row.name, "dataset": title, **values, **about}
-                )
+                rows.append({"method": row.name, "dataset": title, **values, **about})
         frame = pandas.DataFrame(rows)
         whole = [c for c in _WHOLE if c in frame]
         return frame.astype(dict.fromkeys(whole, "Int64"))
@@ -230,9 +232,7 @@ def _value(entry: Entry, line: Line) -> float | None:
     return None if found is None else found.accuracy.mean
 
 
-def _averages(
-    entries: Mapping[str, Entry], printed: float | None
-) -> dict[Line, Mean]:
+def _averages(entries: Mapping[str, Entry], printed: float | None) -> dict[Line, Mean]:
     """Return the mean of each line over the columns that paper and records have."""
     paper = {c: e.published[0] for c, e in entries.items() if e.published is not None}
     found: dict[Line, Mean] = {}

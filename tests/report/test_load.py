@@ -77,9 +77,7 @@ def test_a_fine_tuning_comes_back_from_its_record(tuned, tmp_path: Path) -> None
 
 
 def test_each_kind_refuses_the_other(result, tuned) -> None:
-    with pytest.raises(
-        ValueError, match=r"semi-supervised setting: .*report\.load"
-    ):
+    with pytest.raises(ValueError, match=r"semi-supervised setting: .*report\.load"):
         Result.load(tuned.record)
     with pytest.raises(ValueError, match=r"unsupervised setting: use .*report\.load"):
         Tuned.load(result.record)

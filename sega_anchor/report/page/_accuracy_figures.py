@@ -35,7 +35,11 @@ def random_trees(cells: Sequence[Cell], accents: dict[str, int]) -> Iterator[Fig
         own = label.removesuffix(_RANDOM)
         beside = known.get((setting, protocol, cell.dataset, own))
         if own != label and beside is not None:
-            groups[setting, protocol, own].append((beside, cell))
+            equal = {one.trees.height for one in points_of(beside)}
+            equal &= {one.trees.height for one in points_of(cell)}
+            if equal:
+                pair = _at_heights(beside, equal), _at_heights(cell, equal)
+                groups[setting, protocol, own].append(pair)
     for (setting, protocol, own), pairs in groups.items():
         drawing, axes = canvas(height=0.7 + 0.4 * len(pairs))
         choice = CHOICE[protocol]
@@ -46,9 +50,7 @@ def random_trees(cells: Sequence[Cell], accents: dict[str, int]) -> Iterator[Fig
                     accuracy = found.accuracy
                     colour = accent(accents[cell.label])
                     options = {"fmt": "o", "elinewidth": 0.9, "color": colour, **style}
-                    axes.errorbar(
-                        accuracy.mean, y + lift, xerr=accuracy.std, **options
-                    )
+                    axes.errorbar(accuracy.mean, y + lift, xerr=accuracy.std, **options)
         axes.set_yticks(range(len(pairs)), [p[0].dataset for p in reversed(pairs)])
         axes.set_ylim(-0.6, len(pairs) - 0.4)
         axes.set_xlabel(_what(setting))
@@ -58,7 +60,7 @@ def random_trees(cells: Sequence[Cell], accents: dict[str, int]) -> Iterator[Fig
             svg(drawing, title),
             tuple(p[0].dataset for p in pairs),
             (own, own + _RANDOM),
-            f"Filled: {own}; hollow: the same with random trees. {_chosen(protocol)}",
+            f"At equal heights. {_chosen(protocol)}",
         )
 
 
@@ -74,10 +76,11 @@ def heights(cells: Sequence[Cell], accents: dict[str, int]) -> Iterator[Figure]:
         if not series:
             continue
         drawing, axes = canvas()
-        for label, points in series.items():
+        for place, (label, points) in enumerate(series.items()):
             colour = accent(accents[label])
             ordered = sorted(points, key=lambda one: one.trees.height)
-            x = [one.trees.height for one in ordered]
+            aside = 0.06 * (place - (len(series) - 1) / 2)  # bars beside each other
+            x = [one.trees.height + aside for one in ordered]
             style = "--" if label.endswith(_RANDOM) else "-"
             y, spread = [one.mean for one in ordered], [one.std for one in ordered]
             error_points(axes, x, y, spread, colour, linestyle=style)
@@ -100,6 +103,11 @@ def entropies(cells: Sequence[Cell], accents: dict[str, int]) -> Iterator[Figure
         for cell in found:
             bits = [(mean_entropy(dataset, p.trees), p) for p in points_of(cell)]
             series[cell.label] = [(x, p) for x, p in bits if x is not None]
+        series = {
+            label: points
+            for label, points in series.items()
+            if len(points) > 1 or label.endswith(_RANDOM) or label + _RANDOM in series
+        }
         if len({x for points in series.values() for x, _ in points}) < 2:
             continue
         drawing, axes = canvas()
@@ -140,6 +148,16 @@ def points_of(cell: Cell) -> list[Point]:
             accuracy = found.accuracy
             points.append(Point(trees, accuracy.mean, accuracy.std, accuracy.seeds))
     return points
+
+
+def _at_heights(cell: Cell, heights: set[int]) -> Cell:
+    """Return a cell as if only trees of some heights had been tried."""
+    kept = [
+        one
+        for one in cell.measured
+        if (trees := trees_of(one.config)) is not None and trees.height in heights
+    ]
+    return replace(cell, measured=tuple(kept))
 
 
 def _by_dataset(cells: Sequence[Cell]) -> dict[tuple[str, str, str], list[Cell]]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from ..collect import Cell, Measured
-from ..formats import NONE, TITLES, seeds_text
+from ..formats import NONE, seeds_text
 from ..paper_table import CHOICES, LINES, SIGNS, Entry, Line, PaperTable, Row
 
 #: Said of each sign.
@@ -20,6 +20,12 @@ COMPARES = {
     "overlapping": "within the sum of both standard deviations",
     "above": "above the paper's value by more than both standard deviations",
     "below": "below the paper's value by more than both standard deviations",
+}
+#: The lines of a method, where there is little room.
+_SHORT: dict[Line, str] = {
+    "published": "paper",
+    "test": "by test",
+    "validation": "by validation",
 }
 #: Entries of a configuration that say the same at length.
 _LONG = {"anchor", "label", "dataset"}
@@ -35,6 +41,7 @@ class Number(NamedTuple):
     tip: str = ""
     sign: str = ""
     compares: str = ""
+    part: str = ""
 
 
 class Item(NamedTuple):
@@ -111,7 +118,9 @@ class Links:
         found = cell.chosen("validation") or cell.chosen("test")
         assert found is not None
         place = f"#{self.detail(found.measured)}"
-        return Number(seeds_text(cell), "", cell.seeds, place, "configuration and seeds")
+        return Number(
+            seeds_text(cell), "", cell.seeds, place, "configuration and seeds"
+        )
 
 
 def varying(cell: Cell) -> list[str]:
@@ -140,15 +149,18 @@ def lines_of(row: Row, table: PaperTable, links: Links) -> list[LineOfMethod]:
         for means in (row.averages, row.ranks):
             mean = means.get(line)
             sort = None if mean is None else mean.value
-            items.append(Item(Number(str(mean or NONE), "", sort)))
-        found.append(LineOfMethod(line, TITLES[line], items))
+            value, _, part = str(mean or NONE).partition(" (")
+            items.append(Item(Number(value, "", sort, part=part.rstrip(")"))))
+        found.append(LineOfMethod(line, _SHORT[line], items))
     if row.is_measured:
         for title in ("candidates", "seeds"):
             items = [
                 Item(_count(entry.cell, title, links), table.datasets[column])
                 for column, entry in row.entries.items()
             ]
-            found.append(LineOfMethod("count", title, [*items, *[Item(Number(""))] * 2]))
+            found.append(
+                LineOfMethod("count", title, [*items, *[Item(Number(""))] * 2])
+            )
     return found
 
 
@@ -182,8 +194,7 @@ def summary_rows(tables: Sequence[PaperTable]) -> list[list[str]]:
             measured = sum(counts.values())
             rows.append(
                 [
-                    f"Table {table.name[-1]}",
-                    table.protocol,
+                    f"Table {table.name[-1]}, {table.protocol}",
                     choice,
                     f"{measured} of {possible}",
                     *(str(counts[name]) for name in SIGNS),

@@ -32,7 +32,7 @@ def trees_of(config: dict[str, Any]) -> Trees | None:
     """Return the trees of a configuration, None if it has no anchor of known trees.
 
     Example:
-        >>> trees_of({"anchor": "AnchorView(\\n  transform=AddRandomTree(height=2, ..."})
+        >>> trees_of({"anchor": "AnchorView(transform=AddRandomTree(height=2, ..."})
         Trees(height=2, name='random')
     """
     text = str(config.get("anchor") or "")
@@ -68,7 +68,8 @@ def class_of_graphs(name: str) -> Tensor | None:
     if graphs is None:
         return None
     classes: Tensor = torch.cat([graph.y.view(-1)[:1] for graph in graphs])
-    return classes.unique(return_inverse=True)[1]
+    numbers: Tensor = torch.unique(classes, return_inverse=True)[1]
+    return numbers
 
 
 @cache

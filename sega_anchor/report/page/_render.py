@@ -7,16 +7,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 from jinja2 import Environment, StrictUndefined
 
 from ..collect import Cell, Collected, Measured
-from ..formats import LEGEND, PROTOCOL_NOTES
-from ..paper_table import CHOICES, SIGNS, TABLES, PaperTable
-from ..published import published
+from ..formats import MEANS, PROTOCOL_NOTES, VALUES
+from ..paper_table import CHOICES, SIGNS, PaperTable
+from ..published import TABLES, published
 from ._accuracy_figures import entropies, heights, random_trees
 from ._entries import COMPARES, Links, lines_of, options_of, summary_rows, varying
 from ._run_figures import learning_curves, maps
-from ._svg import Figure
+from ._svg import STYLE, Figure
 
 Draw = Callable[[Sequence[Cell], dict[str, int]], Iterator[Figure]]
 #: Sections of figures: the title, who draws them, what would give one.
@@ -70,7 +71,7 @@ def render(
     )
     template = environment.from_string(_file("page.html"))
     text = template.render(
-        title=f"Results in {found.folder.resolve().name}",
+        folder=found.folder.resolve().name,
         style=_markup(_file("style.css")),
         script=_markup(_file("page.js")),
         records=len(found.records),
@@ -80,7 +81,8 @@ def render(
         accents=accents,
         signs=SIGNS,
         compares=COMPARES,
-        legend=LEGEND,
+        values=VALUES,
+        means=MEANS,
         summary=summary_rows(tables),
         tables=[_table(one, links) for one in tables],
         others=_others(others, links),
@@ -134,7 +136,8 @@ def _others(cells: Sequence[Cell], links: Links) -> dict[str, Any] | None:
 def _section(
     title: str, draw: Draw, missing: str, cells: Sequence[Cell], accents: dict[str, int]
 ) -> dict[str, Any]:
-    figures = list(draw(cells, accents))
+    with matplotlib.rc_context(STYLE):
+        figures = list(draw(cells, accents))
     return {
         "title": title,
         "figures": figures,

@@ -18,7 +18,13 @@ from ._svg import Figure, accent, canvas, class_colour, error_points, svg
 #: So many graphs, spread over the set, are points of a map.
 _DRAWN = 400
 _STYLES = {"G": "-", "T": ":", "GT": "--"}
-_NAMES = {"G": "graph encoder", "T": "tree encoder", "GT": "both"}
+_NAMES = {
+    "G": "solid: graph encoder",
+    "T": "dotted: tree encoder",
+    "GT": "dashed: both",
+}
+#: Lines of fine-tuning.
+_PARTS = {"test": "solid", "validation": "dashed"}
 
 
 def learning_curves(cells: Sequence[Cell], accents: dict[str, int]) -> Iterator[Figure]:
@@ -44,12 +50,14 @@ def learning_curves(cells: Sequence[Cell], accents: dict[str, int]) -> Iterator[
         title = f"{cell.label} on {cell.dataset}, protocol {cell.protocol}"
         text = svg(drawing, f"Learning curves: {title}, {cell.setting}")
         caption = f"{cell.setting.capitalize()}; mean over {len(one.seeds)} seeds."
+        caption += _key(one)
         yield Figure(title, text, (cell.dataset,), (cell.label,), caption)
 
 
 def maps(cells: Sequence[Cell], accents: dict[str, int]) -> Iterator[Figure]:
     """Yield, for each method with an anchor, its embeddings beside those without."""
-    known = {(c.protocol, c.dataset, c.label): c for c in cells if not c.setting[0] == "t"}
+    here = [cell for cell in cells if cell.setting == "unsupervised"]
+    known = {(cell.protocol, cell.dataset, cell.label): cell for cell in here}
     for (protocol, dataset, label), cell in known.items():
         other = known.get((protocol, dataset, without_anchor(label)))
         if other is None or other is cell:
@@ -66,8 +74,10 @@ def maps(cells: Sequence[Cell], accents: dict[str, int]) -> Iterator[Figure]:
         title = f"{dataset}, protocol {protocol}"
         shown = "colours: classes" if classes is not None else "the set is not here"
         text = svg(drawing, f"Map of embeddings: {label}, {title}")
-        caption = f"The graph encoder's embedding, last epoch of the last seed; {shown}."
-        yield Figure(title, text, (dataset,), (label, other.label), caption)
+        caption = (
+            f"The graph encoder's embedding, last epoch of the last seed; {shown}."
+        )
+        yield Figure(title, text, (dataset,), (label, other.label), caption, False)
 
 
 def without_anchor(label: str) -> str:
@@ -90,7 +100,8 @@ def _losses(one: Measured) -> Floats:
         for epochs in one.result.history.values()
     ]
     length = min(map(len, each))
-    return np.array([losses[:length] for losses in each]).mean(axis=0)
+    mean: Floats = np.array([losses[:length] for losses in each]).mean(axis=0)
+    return mean
 
 
 def _curves(one: Measured) -> dict[str, Floats]:
@@ -100,7 +111,7 @@ def _curves(one: Measured) -> dict[str, Floats]:
 def _draw_scores(axes: Any, one: Measured, colour: str) -> None:
     result = one.result
     if isinstance(result, Result):
-        for name in sorted({name for _, name in result.candidates()}, key=len):
+        for name in _embeddings(result):
             epochs = [epoch for epoch, other in result.candidates() if other == name]
             each = [result.of(epoch, name) for epoch in epochs]
             error_points(
@@ -110,20 +121,34 @@ def _draw_scores(axes: Any, one: Measured, colour: str) -> None:
                 [accuracy.std for accuracy in each],
                 colour,
                 linestyle=_STYLES.get(name, "-"),
-                label=_NAMES.get(name, name),
             )
         axes.set_ylabel("test accuracy, %")
         axes.set_xlabel("epoch")
     else:
-        for part, style in (("test", "-"), ("validation", "--")):
+        for part, style in _PARTS.items():
             curve = result.curves.get(part)
             if curve is not None and curve.min() >= 0:  # semi-supervised: minus a loss
                 mean = 100 * curve.mean(axis=(0, 1))
                 epochs = list(range(1, len(mean) + 1))
-                axes.plot(epochs, mean, color=colour, linestyle=style, label=part)
+                axes.plot(epochs, mean, color=colour, linestyle=style)
         axes.set_ylabel("score, %")
         axes.set_xlabel("epoch of fine-tuning")
-    axes.legend(ncols=3, loc="lower left", bbox_to_anchor=(-0.02, 1.0), handlelength=2.2)
+
+
+def _embeddings(result: Result) -> list[str]:
+    """Return the embeddings that were evaluated, in the order of a legend."""
+    known = {name for _, name in result.candidates()}
+    return [*(name for name in _NAMES if name in known), *sorted(known - {*_NAMES})]
+
+
+def _key(one: Measured) -> str:
+    """Return which line is which, where there are several."""
+    if isinstance(one.result, Result):
+        names = [_NAMES.get(name, name) for name in _embeddings(one.result)]
+    else:
+        shown = [p for p, curve in one.result.curves.items() if curve.min() >= 0]
+        names = [f"{line}: {p}" for p, line in _PARTS.items() if p in shown]
+    return f" {'; '.join(names).capitalize()}." if len(names) > 1 else ""
 
 
 def _embedding(cell: Cell) -> Floats | None:

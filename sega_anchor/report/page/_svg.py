@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Drawing
 
 #: Colours that stand for those of the page: :func:`svg` puts the latter in.
@@ -18,7 +17,8 @@ INK, RULE = "#000001", "#000002"
 ACCENTS, CLASSES = 8, 6
 _METHOD, _CLASS = 0x10, 0x30
 
-_STYLE = {
+#: What holds while figures are drawn, see ``matplotlib.rc_context``.
+STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "font.size": 8.0,
     "text.color": INK,
@@ -39,8 +39,6 @@ _STYLE = {
     "ytick.labelcolor": INK,
     "lines.linewidth": 1.3,
     "lines.markersize": 4.0,
-    "legend.frameon": False,
-    "legend.fontsize": 7.5,
 }
 
 
@@ -54,6 +52,7 @@ class Figure:
         datasets: on which filters keep it.
         methods: likewise.
         caption: what is what.
+        keyed: whether the accents of the methods say what is what, too.
     """
 
     title: str
@@ -61,6 +60,7 @@ class Figure:
     datasets: tuple[str, ...]
     methods: tuple[str, ...]
     caption: str = ""
+    keyed: bool = True
 
 
 def accent(number: int) -> str:
@@ -77,10 +77,9 @@ def canvas(
     rows: int = 1, columns: int = 1, height: float = 2.3, **options: Any
 ) -> tuple[Drawing, Any]:
     """Return an empty drawing as wide as a phone, and its axes."""
-    with matplotlib.rc_context(_STYLE):
-        drawing = Drawing(figsize=(3.5, height), layout="constrained")
-        drawing.patch.set_alpha(0)
-        axes = drawing.subplots(rows, columns, **options)
+    drawing = Drawing(figsize=(3.5, height), layout="constrained")
+    drawing.patch.set_alpha(0)
+    axes = drawing.subplots(rows, columns, **options)
     for one in drawing.axes:
         one.patch.set_alpha(0)
         one.tick_params(length=0)
@@ -95,8 +94,8 @@ def svg(drawing: Drawing, title: str) -> str:
         title: said by screen readers.
     """
     content = io.BytesIO()
-    with matplotlib.rc_context({**_STYLE, "svg.hashsalt": title}):
-        FigureCanvasSVG(drawing).print_svg(content, metadata=_NO_METADATA)
+    with matplotlib.rc_context({"svg.hashsalt": title}):
+        drawing.savefig(content, format="svg", metadata=_NO_METADATA)
     text = content.getvalue().decode()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
@@ -108,7 +107,7 @@ def svg(drawing: Drawing, title: str) -> str:
     return re.sub(r"#0000([0-9a-f]{2})", _themed, text)
 
 
-_NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+_NO_METADATA: Any = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
 def _themed(match: re.Match[str]) -> str:
@@ -133,6 +132,4 @@ def error_points(
     **style: Any,
 ) -> None:
     """Draw points joined by a line, each with its standard deviation."""
-    axes.errorbar(
-        x, y, yerr=spread, color=colour, marker="o", elinewidth=0.8, **style
-    )
+    axes.errorbar(x, y, yerr=spread, color=colour, marker="o", elinewidth=0.8, **style)

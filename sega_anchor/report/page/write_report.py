@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,8 +71,8 @@ def write_report(
         ...
         ValueError: there is no folder 'no-such-folder': name one with records, ...
     """
-    for name in tables or ():
-        check_choice("tables", name, TableName)
+    for table in tables or ():
+        check_choice("tables", table, TableName)
     check_choice("protocol", protocol, Protocol, optional=True)
     _check_extra()
     found = collect(results)
@@ -94,7 +95,12 @@ def write_report(
     for name, text in content.items():
         write_atomically(folder / name, text.encode())
     parts = [text for name, text in content.items() if name.endswith(".md")]
-    return Report(folder / "index.html", whole, shown, "\n".join([*parts, LEGEND]))
+    return Report(
+        folder / "index.html",
+        whole,
+        shown,
+        "\n".join([*parts, textwrap.fill(LEGEND, 88)]),
+    )
 
 
 def _check_extra() -> None:
