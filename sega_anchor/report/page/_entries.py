@@ -125,8 +125,13 @@ class Links:
 
 def varying(cell: Cell) -> list[str]:
     """Return the options in which the configurations of a cell differ."""
-    names = sorted({name for one in cell.measured for name in one.config} - _LONG)
-    return [n for n in names if len({repr(o.config.get(n)) for o in cell.measured}) > 1]
+    names = {name for one in cell.measured for name in one.config}
+    names -= {*_LONG, "content"}  # trees are part of the digest of the graphs
+    return [
+        n
+        for n in sorted(names)
+        if len({repr(o.config.get(n)) for o in cell.measured}) > 1
+    ]
 
 
 def options_of(one: Measured) -> list[tuple[str, str]]:

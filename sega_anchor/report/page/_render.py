@@ -150,6 +150,7 @@ def _section(
 def _details(cell: Cell, links: Links) -> list[dict[str, Any]]:
     """Return what the page says of each record of a cell."""
     options = varying(cell)
+    ordered = sorted(cell.measured, key=lambda one: _words(one, options))
     return [
         {
             "id": links.detail(one),
@@ -161,7 +162,7 @@ def _details(cell: Cell, links: Links) -> list[dict[str, Any]]:
             "scores": _scores(one),
             "options": options_of(one),
         }
-        for one in cell.measured
+        for one in ordered
     ]
 
 
