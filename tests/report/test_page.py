@@ -104,6 +104,7 @@ def test_the_page_is_well_formed_and_every_link_leads_somewhere(
 ) -> None:
     parsed = Parsed(text)
     names = parsed.all("id")
+    assert len(names) == len(set(names))
     places = [a["id"] for tag, a in parsed.found if tag == "details"]
     assert len(places) == len(set(places)) == 11
     links = parsed.all("href")
@@ -198,7 +199,9 @@ def test_a_missing_extra_is_named(
     results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"needs matplotlib: pip install 'sega-anchor\["):
+    with pytest.raises(
+        ImportError, match=r"needs matplotlib: pip install 'sega-anchor\["
+    ):
         write_report(results)
 
 

@@ -16,7 +16,7 @@ from ._graphs import class_of_graphs
 from ._svg import Figure, accent, canvas, class_colour, error_points, svg
 
 #: So many graphs, spread over the set, are points of a map.
-_DRAWN = 400
+_DRAWN = 250
 _STYLES = {"G": "-", "T": ":", "GT": "--"}
 _NAMES = {
     "G": "solid: graph encoder",
@@ -161,7 +161,7 @@ def _embedding(cell: Cell) -> Floats | None:
     if not isinstance(result, Result) or "G" not in result.embeddings:
         return None
     x = result.embeddings["G"].double().numpy()
-    if min(x.shape) < 2 or not np.isfinite(x).all():
+    if min(x.shape) < 2 or not np.isfinite(x).all() or not x.std(axis=0).any():
         return None
     points: Floats = PCA(2, random_state=0).fit_transform(x)
     return points
@@ -169,10 +169,12 @@ def _embedding(cell: Cell) -> Floats | None:
 
 def _draw_map(axes: Any, points: Floats, classes: Any) -> None:
     chosen = np.unique(np.linspace(0, len(points) - 1, _DRAWN).astype(int))
-    colours = [class_colour(0)] * len(chosen)
-    if classes is not None and len(classes) == len(points):
-        colours = [class_colour(int(classes[i])) for i in chosen]
-    axes.scatter(*points[chosen].T, s=7, c=colours, alpha=0.7, linewidths=0)
+    known = classes is not None and len(classes) == len(points)
+    of = np.array([int(classes[i]) if known else 0 for i in chosen])
+    style = {"linestyle": "none", "markersize": 2.6, "markeredgewidth": 0, "alpha": 0.7}
+    for one in np.unique(of):
+        x, y = points[chosen[of == one]].T
+        axes.plot(x, y, marker="o", color=class_colour(one), clip_on=False, **style)
     axes.set_xticks([])
     axes.set_yticks([])
     axes.grid(False)

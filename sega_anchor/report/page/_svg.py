@@ -20,6 +20,7 @@ _METHOD, _CLASS = 0x10, 0x30
 #: What holds while figures are drawn, see ``matplotlib.rc_context``.
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
+    "text.parse_math": False,
     "font.size": 8.0,
     "text.color": INK,
     "axes.labelcolor": INK,
@@ -98,8 +99,8 @@ def svg(drawing: Drawing, title: str) -> str:
         drawing.savefig(content, format="svg", metadata=_NO_METADATA)
     text = content.getvalue().decode()
     text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r' xmlns(:xlink)?="[^"]*"', "", text)
+    for pattern, instead in _SHORTER:
+        text = re.sub(pattern, instead, text, flags=re.DOTALL)
     # The size is that of the view box; the page says how wide.
     head, rest = text.split(">", 1)
     head = re.sub(r' (width|height|version)="[^"]*"', "", head)
@@ -107,6 +108,16 @@ def svg(drawing: Drawing, title: str) -> str:
     return re.sub(r"#0000([0-9a-f]{2})", _themed, text)
 
 
+#: What a page has no use for, or says itself.
+_SHORTER = (
+    (r"<metadata>.*?</metadata>|<style.*?</style>", ""),
+    (r' xmlns(:xlink)?="[^"]*"', ""),
+    (r'(?<=<g) id="[^"]*"', ""),  # nothing refers to a group
+    (r"font-family: [^;]*; ", ""),
+    (r"(\d\.\d\d)\d+", r"\1"),
+    (r"\s+", " "),
+    (r"> <", "><"),
+)
 _NO_METADATA: Any = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
