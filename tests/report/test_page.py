@@ -209,8 +209,8 @@ def test_a_missing_extra_is_named(
 def test_the_library_does_without_the_extra() -> None:
     program = (
         "import sys; sys.modules |= dict.fromkeys(['pandas', 'matplotlib']); "
-        "import sega_anchor, sega_anchor.report.page; from sega_anchor.cli import main; "
-        "sys.exit(main(['report', '.']))"
+        "import sega_anchor, sega_anchor.report.page; "
+        "from sega_anchor.cli import main; sys.exit(main(['report', '.']))"
     )
     words = [sys.executable, "-c", program]
     done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT)
