@@ -94,6 +94,6 @@ def _cell_json(cell: Cell) -> dict[str, Any]:
         found[f"by_{choice}"] = value and {
             **accuracy_json(value.accuracy),
             "seeds": value.measured.seeds,
-            "record": str(value.measured.result.record),
+            "record": str(value.measured.path),
         }
     return found

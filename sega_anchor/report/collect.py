@@ -25,14 +25,16 @@ class Measured:
     """A record: one configuration, and what its seeds measured.
 
     Args:
+        path: the file.
         result: of the seeds that are complete, without embeddings.
         under_way: number of seeds that are begun and not complete.
         version: of sega-anchor, that of the last seed.
     """
 
+    path: Path
     result: Result | Tuned
-    under_way: int = 0
-    version: str = "unknown"
+    under_way: int
+    version: str
 
     @property
     def config(self) -> dict[str, Any]:
@@ -110,6 +112,13 @@ class Cell:
     def under_way(self) -> int:
         """How many seeds are begun and not complete."""
         return sum(one.under_way for one in self.measured)
+
+    @property
+    def best(self) -> Chosen:
+        """Its value chosen on validation, on test where there is no other data."""
+        found = self.chosen("validation") or self.chosen("test")
+        assert found is not None
+        return found
 
     def chosen(self, choice: Choice) -> Chosen | None:
         """Return the value of the cell, None if there is no validation data.
@@ -223,9 +232,10 @@ def _measured(path: Path) -> Measured:
         result = load(path)
         begun = content["seeds"]
         one = Measured(
+            path,
             result if isinstance(result, Tuned) else replace(result, embeddings={}),
             len(begun) - len(result.history),
-            *[entry["versions"]["sega-anchor"] for entry in begun.values()][-1:],
+            [entry["versions"]["sega-anchor"] for entry in begun.values()][-1],
         )
         if not one.seeds:
             raise ValueError("holds no seed that is complete")

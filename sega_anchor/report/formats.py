@@ -126,8 +126,7 @@ def cell_frame(cells: Sequence[Cell]) -> pandas.DataFrame:
             if (found := cell.chosen(choice)) is not None:
                 row[f"by_{choice}"] = found.accuracy.mean
                 row[f"by_{choice}_std"] = found.accuracy.std
-                record = found.measured.result.record
-                row[f"by_{choice}_record"] = None if record is None else record.name
+                row[f"by_{choice}_record"] = found.measured.path.name
         row |= {"candidates": cell.candidates, "configurations": len(cell.measured)}
         rows.append({**row, "seeds": cell.seeds, "under_way": cell.under_way})
     return pandas.DataFrame(rows)

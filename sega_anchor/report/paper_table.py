@@ -158,10 +158,7 @@ class PaperTable:
             for column, entry in row.entries.items():
                 rows.append({"method": row.name, "dataset": column, **_flat(entry)})
             for title, means in (("A.A.", row.averages), ("A.R.", row.ranks)):
-                named = zip(
-                    ("published", "by_test", "by_validation"), LINES, strict=True
-                )
-                values = {name: means[k].value for name, k in named if k in means}
+                values = {_COLUMNS[k]: mean.value for k, mean in means.items()}
                 counts = {mean.columns for mean in means.values()}
                 about = {"columns": min(counts)} if counts else {}
                 rows.append({"method": row.name, "dataset": title, **values, **about})
@@ -170,6 +167,11 @@ class PaperTable:
         return frame.astype(dict.fromkeys(whole, "Int64"))
 
 
+_COLUMNS: dict[Line, str] = {
+    "published": "published",
+    "test": "by_test",
+    "validation": "by_validation",
+}
 _WHOLE = ("candidates", "seeds", "under_way", "columns")
 
 
@@ -283,8 +285,7 @@ def _flat(entry: Entry) -> dict[str, object]:
             found[f"by_{choice}"] = chosen.accuracy.mean
             found[f"by_{choice}_std"] = chosen.accuracy.std
             found[f"by_{choice}_compares"] = entry.verdict(choice)
-            record = chosen.measured.result.record
-            found[f"by_{choice}_record"] = None if record is None else record.name
+            found[f"by_{choice}_record"] = chosen.measured.path.name
     if entry.cell is not None:
         found["candidates"] = entry.cell.candidates
         found["seeds"] = entry.cell.seeds

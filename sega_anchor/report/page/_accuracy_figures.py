@@ -28,40 +28,52 @@ class Point(NamedTuple):
 
 def random_trees(cells: Sequence[Cell], accents: dict[str, int]) -> Iterator[Figure]:
     """Yield, for each method, SEGA beside the same with randomly balanced trees."""
-    groups: dict[tuple[str, str, str], list[tuple[Cell, Cell]]] = defaultdict(list)
-    known = {(c.setting, c.protocol, c.dataset, c.label): c for c in cells}
-    for cell in cells:
-        setting, protocol, label = cell.setting, cell.protocol, cell.label
-        own = label.removesuffix(_RANDOM)
-        beside = known.get((setting, protocol, cell.dataset, own))
-        if own != label and beside is not None:
-            equal = {one.trees.height for one in points_of(beside)}
-            equal &= {one.trees.height for one in points_of(cell)}
-            if equal:
-                pair = _at_heights(beside, equal), _at_heights(cell, equal)
-                groups[setting, protocol, own].append(pair)
-    for (setting, protocol, own), pairs in groups.items():
+    for (setting, protocol, own), pairs in _with_random_trees(cells).items():
         drawing, axes = canvas(height=0.7 + 0.4 * len(pairs))
-        choice = CHOICE[protocol]
-        for lift, style in ((0.12, {}), (-0.12, {"markerfacecolor": "none"})):
-            for y, pair in enumerate(reversed(pairs)):
-                cell = pair[lift < 0]
-                if (found := cell.chosen(choice)) is not None:
-                    accuracy = found.accuracy
-                    colour = accent(accents[cell.label])
-                    options = {"fmt": "o", "elinewidth": 0.9, "color": colour, **style}
-                    axes.errorbar(accuracy.mean, y + lift, xerr=accuracy.std, **options)
-        axes.set_yticks(range(len(pairs)), [p[0].dataset for p in reversed(pairs)])
+        for y, pair in enumerate(reversed(pairs)):
+            for lift, fill, cell in zip(
+                (0.12, -0.12), (None, "none"), pair, strict=True
+            ):
+                if (found := cell.chosen(CHOICE[protocol])) is not None:
+                    axes.errorbar(
+                        found.accuracy.mean,
+                        y + lift,
+                        xerr=found.accuracy.std,
+                        fmt="o",
+                        elinewidth=0.8,
+                        color=accent(accents[cell.label]),
+                        markerfacecolor=fill,
+                    )
+        datasets = [coding.dataset for coding, _ in pairs]
+        axes.set_yticks(range(len(pairs)), datasets[::-1])
         axes.set_ylim(-0.6, len(pairs) - 0.4)
         axes.set_xlabel(_what(setting))
         title = f"{own} beside randomly balanced trees, protocol {protocol}"
-        yield Figure(
-            title,
-            svg(drawing, title),
-            tuple(p[0].dataset for p in pairs),
-            (own, own + _RANDOM),
-            f"At equal heights. {_chosen(protocol)}",
-        )
+        caption = f"At equal heights. {_chosen(protocol)}"
+        labels = (own, own + _RANDOM)
+        yield Figure(title, svg(drawing, title), tuple(datasets), labels, caption)
+
+
+def _with_random_trees(
+    cells: Sequence[Cell],
+) -> dict[tuple[str, str, str], list[tuple[Cell, Cell]]]:
+    """Return cells and the same with random trees, of the heights that both have.
+
+    The keys are setting, protocol and label.
+    """
+    groups: dict[tuple[str, str, str], list[tuple[Cell, Cell]]] = defaultdict(list)
+    known = {(c.setting, c.protocol, c.dataset, c.label): c for c in cells}
+    for (setting, protocol, dataset, label), random in known.items():
+        own = label.removesuffix(_RANDOM)
+        coding = known.get((setting, protocol, dataset, own))
+        if own == label or coding is None:
+            continue
+        equal = {one.trees.height for one in points_of(coding)}
+        equal &= {one.trees.height for one in points_of(random)}
+        if equal:
+            pair = _at_heights(coding, equal), _at_heights(random, equal)
+            groups[setting, protocol, own].append(pair)
+    return groups
 
 
 def heights(cells: Sequence[Cell], accents: dict[str, int]) -> Iterator[Figure]:

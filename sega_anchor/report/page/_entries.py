@@ -7,12 +7,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 from ..collect import Cell, Measured
 from ..formats import NONE, seeds_text
-from ..paper_table import CHOICES, LINES, SIGNS, Entry, Line, PaperTable, Row
+from ..paper_table import CHOICES, LINES, SIGNS, Entry, Line, PaperTable, Row, Verdict
+from ..result import Choice
 
 #: Said of each sign.
 COMPARES = {
@@ -65,24 +66,18 @@ class Links:
 
     Args:
         output: folder of the page.
-        cells: whose records are linked.
     """
 
     output: Path
-    cells: Sequence[Cell]
 
     def file(self, one: Measured) -> str:
         """Return the address of a record."""
-        path = one.result.record
-        assert path is not None
-        relative = os.path.relpath(path.resolve(), self.output.resolve())
+        relative = os.path.relpath(one.path.resolve(), self.output.resolve())
         return quote(Path(relative).as_posix())
 
     def detail(self, one: Measured) -> str:
         """Return the name of the place on the page that tells of a record."""
-        path = one.result.record
-        assert path is not None
-        return re.sub(r"[^\w.-]", "_", path.stem)
+        return re.sub(r"[^\w.-]", "_", one.path.stem)
 
     def tip(self, cell: Cell, one: Measured) -> str:
         """Return in a few lines what a number is from."""
@@ -93,7 +88,9 @@ class Links:
         lines.append(f"seeds {', '.join(map(str, one.seeds))}")
         return "\n".join(lines)
 
-    def number(self, cell: Cell, choice: Any, compares: str | None = None) -> Number:
+    def number(
+        self, cell: Cell, choice: Choice, compares: Verdict | None = None
+    ) -> Number:
         """Return the value of a cell."""
         found = cell.chosen(choice)
         if found is None:
@@ -105,8 +102,8 @@ class Links:
             accuracy.mean,
             self.file(found.measured),
             self.tip(cell, found.measured),
-            "" if compares is None else SIGNS[compares],  # type: ignore[index]
-            "" if compares is None else compares,
+            SIGNS[compares] if compares else "",
+            compares or "",
         )
 
     def candidates(self, cell: Cell) -> Number:
@@ -115,9 +112,7 @@ class Links:
 
     def seeds(self, cell: Cell) -> Number:
         """Return how many seeds a cell has, and where the page tells of them."""
-        found = cell.chosen("validation") or cell.chosen("test")
-        assert found is not None
-        place = f"#{self.detail(found.measured)}"
+        place = f"#{self.detail(cell.best.measured)}"
         return Number(
             seeds_text(cell), "", cell.seeds, place, "configuration and seeds"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ def render(
         output: folder of the page.
     """
     cells = found.cells
-    links = Links(output, cells)
+    links = Links(output)
     accents = {label: i for i, label in enumerate(_methods(cells))}
     environment = Environment(
         autoescape=True, trim_blocks=True, undefined=StrictUndefined
@@ -72,8 +73,8 @@ def render(
     template = environment.from_string(_file("page.html"))
     text = template.render(
         folder=found.folder.resolve().name,
-        style=_markup(_file("style.css")),
-        script=_markup(_file("page.js")),
+        style=_file("style.css"),
+        script=_file("page.js"),
         records=len(found.records),
         versions=sorted({one.version for one in found.records}),
         methods=list(accents),
@@ -95,13 +96,6 @@ def render(
 
 def _file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _markup(text: str) -> Any:
-    """Return our own style or script, which needs no escapes."""
-    from markupsafe import Markup
-
-    return Markup(text)
 
 
 def _methods(cells: Sequence[Cell]) -> list[str]:
@@ -155,9 +149,9 @@ def _details(cell: Cell, links: Links) -> list[dict[str, Any]]:
         {
             "id": links.detail(one),
             "link": links.file(one),
-            "file": "" if one.result.record is None else one.result.record.name,
+            "file": one.path.name,
             "differs": _words(one, options),
-            "score": str((one.compete("validation") or one.compete("test") or [0])[-1]),
+            "score": str(replace(cell, measured=(one,)).best.accuracy),
             "seeds": one.seeds,
             "scores": _scores(one),
             "options": options_of(one),

@@ -30,9 +30,7 @@ _PARTS = {"test": "solid", "validation": "dashed"}
 def learning_curves(cells: Sequence[Cell], accents: dict[str, int]) -> Iterator[Figure]:
     """Yield, for each cell, scores and loss by epoch of the configuration chosen."""
     for cell in cells:
-        found = cell.chosen("validation") or cell.chosen("test")
-        assert found is not None
-        one = found.measured
+        one = cell.best.measured
         loss = _losses(one)
         epochs = one.result.candidates() if isinstance(one.result, Result) else ()
         if len(loss) < 2 and not _curves(one) and len({e for e, _ in epochs}) < 2:
@@ -155,9 +153,7 @@ def _embedding(cell: Cell) -> Floats | None:
     """Return the graph encoder's embeddings of a cell on two principal axes."""
     from sklearn.decomposition import PCA
 
-    found = cell.chosen("validation") or cell.chosen("test")
-    path = None if found is None else found.measured.result.record
-    result = None if path is None else load(path)
+    result = load(cell.best.measured.path)
     if not isinstance(result, Result) or "G" not in result.embeddings:
         return None
     x = result.embeddings["G"].double().numpy()
