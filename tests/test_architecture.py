@@ -37,13 +37,14 @@ ROOMS = {
     # vectors -> scores -> tables
     "evaluate": "utils",
     "report": "utils",
+    "report/page": "report trees datasets utils",
     # loops that know no protocol, the protocols, many runs, the words of the command
     "training": "nn loader augment backbones evaluate trees utils profile distributed",
     "protocols": "training datasets loader augment backbones evaluate report nn trees "
     "utils profile distributed",
     "experiments": "protocols datasets report utils",
-    "cli": "sega_anchor experiments protocols training datasets report trees "
-    "trees/draw utils profile distributed _kernels trees/_kernels",
+    "cli": "sega_anchor experiments protocols training datasets report report/page "
+    "trees trees/draw utils profile distributed _kernels trees/_kernels",
     # what a user sees first
     "sega_anchor": "nn trees profile",
     "__main__": "cli",

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from jsonargparse import ArgumentParser, Namespace
 
 from .. import __version__
-from . import _compare, _reproduce, _run, _tree, _tuning, _warmup
+from . import _compare, _report, _reproduce, _run, _tree, _tuning, _warmup
 from ._parser import Parser, add_common, add_profile, spell
 
 # What only one command needs is imported where it runs, so that the others start soon.
@@ -107,7 +107,7 @@ def _parser(words: Sequence[str]) -> ArgumentParser:
             add_arguments(one)
             if name not in ("run", "warmup"):  # each method of run has them
                 add_common(one)
-            if name not in ("run", "tree"):
+            if name not in ("run", "tree", "report"):
                 add_profile(one)
     return parser
 
@@ -162,6 +162,12 @@ _COMMANDS: dict[
         "Build the coding tree of one graph.",
         _tree.add_arguments,
         _tree.run,
+    ),
+    "report": (
+        "Put the records of a folder into the paper's tables, beside its values, and "
+        "on a page with figures.",
+        _report.add_arguments,
+        _report.run,
     ),
     "warmup": (
         "Compile all kernels ahead, as for a container image. NUMBA_CACHE_DIR says "
