@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -51,6 +52,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--smiles", type=str | None, help="of table2: molecules to pre-train on"
     )
     parser.add_argument(
+        "--pretrain_epochs",
+        type=int | None,
+        help="of table2 and table3; default as published",
+    )
+    parser.add_argument(
         "--dry_run", action="store_true", help="print what would run, and how long"
     )
     parser.add_class_arguments(Settings)
@@ -69,11 +75,13 @@ def run(chosen: Namespace) -> dict[str, Any]:
     """
     from ..experiments import missing_data, pair, summary
     from ..protocols import Settings
+    from ..report.published import TABLES
 
     for name in ("choose_on", "finalists"):
         check_at_least(name, chosen[name], 1)
     plan = Plan.of(chosen.table, chosen.only)
     options = {field.name: chosen[field.name] for field in fields(Settings)}
+    options["pretrain_epochs"] = chosen.pretrain_epochs
     if chosen.dry_run:
         return _foretell(chosen, plan, plan.runs(chosen.search, options))
     if chosen.table == "table2":
@@ -88,7 +96,20 @@ def run(chosen: Namespace) -> dict[str, Any]:
     by: Choice = "test" if chosen.protocol == "paper" else "validation"
     cells = finish(runs, datasets, chosen.choose_on, chosen.finalists, by)
     print(f"\n{summary(cells, pair(cells, plan.against(runs)))}")
+    if chosen.results is not None and chosen.table in TABLES:
+        _print_beside_the_paper(chosen)
     return {"runs": [cell_json(cell) for cell in cells], "missing": missing}
+
+
+def _print_beside_the_paper(chosen: Namespace) -> None:
+    """Print the table in the paper's layout, from all records of the folder."""
+    from ..report import collect, paper_table
+    from ..report.formats import LEGEND, heading, markdown, paper_rows
+
+    found = paper_table(collect(chosen.results).cells, chosen.table, chosen.protocol)
+    print(f"\n{markdown(heading(found), *paper_rows(found))}")
+    print(f"\n{textwrap.fill(LEGEND, 88)}")
+    print(f"\nFigures, and links to the records: sega-anchor report {chosen.results}")
 
 
 def _foretell(chosen: Namespace, plan: Plan, runs: list[Run]) -> dict[str, Any]:
@@ -134,6 +155,8 @@ def _pretrained(chosen: Namespace, plan: Plan) -> Plan:
     """Pre-train what the rows begin with; return the plan with their checkpoints."""
     from ..protocols import transfer
 
+    given = chosen.pretrain_epochs
+    epochs = {} if given is None else {"epochs": given}
     lines: dict[str, dict[str, Any]] = {}
     for row, line in plan.lines.items():
         lines[row] = {name: line[name] for name in line if name != "pretraining"}
@@ -152,10 +175,11 @@ def _pretrained(chosen: Namespace, plan: Plan) -> Plan:
             pretraining=method,
             protocol=chosen.protocol,
             device=chosen.device,
+            **epochs,
         )
-        found = (
-            [last] if chosen.search == "none" else sorted(folder.glob("*.safetensors"))
-        )
-        paths = [str(path) for path in found]
+        paths = [str(path) for path in sorted(folder.glob("*.safetensors"))]
+        usual = folder / "epoch080.safetensors"  # of GraphCL's released code
+        if chosen.search == "none":
+            paths = [str(usual if usual.exists() else last)]
         lines[row]["checkpoint"] = paths if len(paths) > 1 else paths[0]
     return replace(plan, lines=lines)
