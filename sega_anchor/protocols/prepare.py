@@ -124,6 +124,28 @@ def choose_view(
     return anchor
 
 
+def view_words(tree: str | None, quantities: bool, protocol: Protocol) -> str:
+    """Return what tables say of an anchor view behind the name of its method.
+
+    Args:
+        tree: how the trees are built, or which control they are; None for the usual.
+        quantities: whether the view sees sizes, volumes and cuts.
+        protocol: whose usual trees need no word.
+
+    Example:
+        >>> view_words("shuffled", quantities=True, protocol="honest")
+        ', quantities, shuffled leaves'
+        >>> view_words("authors", quantities=False, protocol="paper")
+        ''
+    """
+    usual = "authors" if protocol == "paper" else "refined"
+    controls = {"shuffled": "shuffled leaves", "random": "random tree"}
+    words = ", quantities" if quantities else ""
+    if tree not in (None, usual):
+        words += f", {controls.get(str(tree), f'tree: {tree}')}"
+    return words
+
+
 def reset_copy(view: AnchorView) -> AnchorView:
     """Return a copy of the view whose parameters start again."""
     copied = copy.deepcopy(view)

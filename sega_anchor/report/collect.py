@@ -16,8 +16,6 @@ from .tuned import Tuned
 
 #: In the order of tables.
 _SETTINGS = ("unsupervised", "semi-supervised", "transfer")
-#: Trees that are controls, as configurations name them, and as labels do.
-_CONTROLS = {"random": "random tree", "shuffled": "shuffled leaves"}
 
 
 @dataclass(frozen=True)
@@ -197,7 +195,7 @@ def collect(folder: str | Path) -> Collected:
         config = one.config
         setting = config.get("setting", "unsupervised")
         protocol = config.get("protocol", "honest")
-        groups[setting, protocol, config["dataset"], label_of(config)].append(one)
+        groups[setting, protocol, config["dataset"], str(config["label"])].append(one)
     if not groups:
         reasons = [f"; {path.name} {why}" for path, why in [*left_out.items()][:1]]
         raise ValueError(
@@ -211,18 +209,6 @@ def collect(folder: str | Path) -> Collected:
         )
     ]
     return Collected(folder, cells, left_out)
-
-
-def label_of(config: dict[str, Any]) -> str:
-    """Return the label of a configuration, controls told apart from coding trees.
-
-    Example:
-        >>> label_of({"label": "SEGA", "tree": "random"})
-        'SEGA, random tree'
-    """
-    label = str(config["label"])
-    control = _CONTROLS.get(config.get("tree") or "")
-    return label if control is None or control in label else f"{label}, {control}"
 
 
 def _measured(path: Path) -> Measured:
@@ -243,7 +229,7 @@ def _measured(path: Path) -> Measured:
             raise ValueError(f"is of an unknown setting, {one.config['setting']!r}")
         if isinstance(result, Result) and not result.evaluations:
             raise ValueError("holds no evaluation")
-        label_of(one.config), one.config["dataset"], one.compete("validation")
+        one.config["label"], one.config["dataset"], one.compete("validation")
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise ValueError(f"lacks what a record holds ({error!r})") from error
     return one

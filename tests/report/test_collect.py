@@ -19,7 +19,7 @@ def test_a_cell_holds_the_alternatives_of_a_method_on_a_set(tmp_path: Path) -> N
     one = {0: {"1/G": (0.8, 0.8)}}
     for height in (2, 3):
         unsupervised(tmp_path, "SEGA", "MUTAG", one, height=height)
-    unsupervised(tmp_path, "SEGA", "MUTAG", one, height=2, tree="random")
+    unsupervised(tmp_path, "SEGA, random tree", "MUTAG", one, height=2, tree="random")
     unsupervised(tmp_path, "SEGA", "MUTAG", one, height=2, protocol="paper")
     unsupervised(tmp_path, "SEGA", "NCI1", one, height=2)
     unsupervised(tmp_path, "GraphCL", "MUTAG", one)

@@ -80,7 +80,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for height in (2, 3):
             mean = 0.85 + height / 100
             put("SEGA", dataset, mean, height=height, graphs=number)
-        put("SEGA", dataset, 0.84, height=2, tree="random")
+        put("SEGA, random tree", dataset, 0.84, height=2, tree="random")
     put("JOAO", "MUTAG", 0.88, protocol="paper")
     put(HOSTILE, "MUTAG", 0.8)
     curves = {"test": [0.5, 0.6], "validation": [-0.5, -0.4]}

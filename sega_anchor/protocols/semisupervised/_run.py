@@ -40,6 +40,7 @@ from ..prepare import (
     pack,
     prepare,
     reset_copy,
+    view_words,
 )
 from ..settings import check_options, check_results, identity, seed_numbers
 from ._config import FEATURES, LABELS, Config, Options
@@ -123,9 +124,12 @@ class _Run:
         for data in prepared:
             data.pop("tree_x", None)  # equal to x
         self.graphs = pack(prepared)
+        words = ""
+        if self.view is not None:
+            words = view_words(config.tree, config.quantities, config.protocol)
         description = {
             "setting": config.setting,
-            "label": LABELS[config.pretraining],
+            "label": LABELS[config.pretraining] + words,
             "dataset": name,
             "content": digest(self.graphs, labels=self.labels),
             "anchor": None if self.view is None else repr(self.view),

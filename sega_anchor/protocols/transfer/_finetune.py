@@ -32,7 +32,7 @@ from ...training.finetuning import Curves, Part
 from ...utils import file_digest
 from ...utils.locks import one_at_a_time
 from ...utils.progress import log_line, log_shown
-from ..prepare import announce
+from ..prepare import announce, view_words
 from ..semisupervised import LABELS
 from ..settings import check_options, check_results, seed_numbers
 from ._config import FinetuneConfig, FinetuneOptions, decisive
@@ -143,7 +143,14 @@ class _Run:
         self.epochs = config.epochs or (100 if config.domain == "molecules" else 50)
         label, digest = LABELS["none"], None
         if config.checkpoint is not None:
-            label = LABELS.get(self.start.about.get("method", ""), "checkpoint")
+            about = self.start.about
+            label = LABELS.get(about.get("method", ""), "checkpoint")
+            if about.get("method") == "sega":
+                label += view_words(
+                    about.get("tree"),
+                    about.get("quantities", False),
+                    about.get("protocol", "honest"),
+                )
             digest = file_digest(config.checkpoint)[:12]
         description = {
             "setting": config.setting,

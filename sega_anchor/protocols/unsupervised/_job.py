@@ -27,6 +27,7 @@ from ..prepare import (
     find_labels,
     pack,
     prepare,
+    view_words,
 )
 from ..settings import Settings, check_results, identity
 
@@ -128,9 +129,8 @@ def prepare_job(
     title = method.title(config)
     if view is not None:
         title = "SEGA" if title == "GraphCL" else f"SEGA-{title}"
-        if view.quantities:
-            title += ", quantities"
-        title += _tree_words(view.transform, settings)
+        trees = _tree_name(view.transform)
+        title += view_words(trees, view.quantities, settings.protocol)
     if settings.epochs == 0:
         title += ", untrained"
     description = {
@@ -161,15 +161,13 @@ def prepare_job(
     )
 
 
-def _tree_words(transform: AddTree, settings: Settings) -> str:
-    """Return what tables say of the trees, nothing if they are the protocol's own."""
+def _tree_name(transform: AddTree) -> str:
+    """Return what a configuration would call the trees of a transform."""
     if isinstance(transform, AddShuffledTree):
-        return ", shuffled leaves"
+        return "shuffled"
     if isinstance(transform, AddRandomTree):
-        return ", random tree"
-    usual = "authors" if settings.protocol == "paper" else "refined"
-    method = getattr(transform, "method", type(transform).__name__)
-    return "" if method == usual else f", tree: {method}"
+        return "random"
+    return str(getattr(transform, "method", type(transform).__name__))
 
 
 def choose_graphs(
