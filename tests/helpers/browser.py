@@ -74,6 +74,11 @@ def _main(page: str, width: str, picture: str | None = None) -> int:
     script = f"JSON.stringify((() => {{ {sys.stdin.read()} }})() ?? null)"
 
     def finish(text: str) -> None:
+        if picture is None:
+            return end(text)
+        QTimer.singleShot(1000, lambda: end(text))  # when it has been painted
+
+    def end(text: str) -> None:
         if picture is not None:
             view.grab().save(picture)
         value = json.loads(text) if text else None
