@@ -56,7 +56,10 @@ def summary(cells: Sequence[Cell], pairs: Sequence[Pair]) -> str:
     if tuned:
         parts.append(tuned_table(tuned))
     if any(cell.compared for cell in cells):
-        parts += ["Chosen by the mean validation score over the first seeds:"]
+        rules = {rule for c in cells for rule in _rules(c)}
+        parts += [
+            f"Chosen by the mean {' or '.join(rules)} score over the first seeds:"
+        ]
         parts.append(chosen_table(cells))
     if pairs:
         parts += [_SEEDS, difference_table(pairs, "seeds")]
@@ -83,6 +86,12 @@ def chosen_table(cells: Sequence[Cell]) -> str:
         if cell.compared
     ]
     return table(["data set", "method", "chosen", "of", "scores"], rows, keys=2)
+
+
+def _rules(cell: Cell) -> set[str]:
+    """Return whether "validation" or "test" chose among the alternatives."""
+    compared = cell.result.config.get("compared", [])
+    return {"validation", "test"} & {name for one in compared for name in one}
 
 
 def _scores(scores: Sequence[float], most: int = 6) -> str:
