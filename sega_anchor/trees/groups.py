@@ -48,7 +48,8 @@ def tree_groups(
         give the same groups.
 
     Raises:
-        ValueError: for another ``k``, and as in :func:`~sega_anchor.structural_entropy`.
+        ValueError: for another ``k``, and as in
+            :func:`~sega_anchor.structural_entropy`.
 
     Example:
         >>> from sega_anchor import build_coding_tree
@@ -58,7 +59,7 @@ def tree_groups(
         >>> tree_groups(tree, two_triangles, k=2)
         tensor([0, 0, 0, 1, 1, 1])
         >>> tree_groups(tree, two_triangles, k=3)
-        tensor([0, 0, 1, 2, 2, 2])
+        tensor([0, 0, 1, 1, 2, 2])
     """
     n = tree.num_vertices
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= n:

@@ -95,9 +95,7 @@ def _merge(
     for g in range(groups):
         totals[g] = total
     out, node = new_dendrogram(vol), count_up(m)
-    agglomerate(
-        between, vol, inside[:m], group, totals, MERGE, EXACT, node, rest, out
-    )
+    agglomerate(between, vol, inside[:m], group, totals, MERGE, EXACT, node, rest, out)
     for a in range(m, out.made[0]):
         inside[a] = 2.0 * out.inner[a]
     # Merges come in their order; only nodes that join what no edge joins lack edges.
