@@ -166,6 +166,18 @@ def test_isolated_vertices_take_no_group_from_communities() -> None:
     assert three == [0, 0, 0, 1, 1, 1, 2, 2, 2]
 
 
+def test_stray_components_take_no_group_from_communities() -> None:
+    """Three cliques in a ring, and five pairs of vertices beside them."""
+    cliques = [networkx.complete_graph(8)] * 3
+    graph = networkx.disjoint_union_all(cliques + [networkx.path_graph(2)] * 5)
+    graph.add_edges_from([(0, 8), (9, 16), (17, 1)])
+    tree = sa.build_coding_tree(graph, height=2)
+    groups = sa.tree_groups(tree, graph, k=4)
+    clique = torch.arange(34) // 8
+    clique[24:] = 3
+    assert groups.tolist() == clique.tolist()
+
+
 def test_a_graph_without_edges_has_any_number_of_groups() -> None:
     nothing = torch.empty(2, 0, dtype=torch.long)
     tree = sa.build_coding_tree(nothing, 5, height=2)

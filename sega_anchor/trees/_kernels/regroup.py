@@ -2,23 +2,22 @@
 
 import numpy as np
 
-from ..._kernels.jit import entry, kernel, loop
+from ..._kernels.jit import entry, helper, kernel, loop
 from ..._kernels.types import Flags, Floats, Ints
 from .agglomerate import EXACT, agglomerate
 from .arrays import count_up, filled, order_by, sum_of
 from .csr import degrees, quotient
 from .heap import pop, push
 from .rules import MERGE
-from .types import CSR, new_dendrogram
+from .types import CSR, Dendrogram, new_dendrogram
 
 
 @entry
 def regroup(graph: CSR, labels: Ints, coarser: Ints, k: int) -> Ints:
     """Return a partition into exactly ``k`` groups of small two-level entropy.
 
-    Groups are merged greedily, first while that gains, inside the coarser groups and
-    then anywhere; then those of no volume, which costs nothing; then the others. At
-    last single vertices move between groups, none of which they leave empty.
+    Groups are merged greedily: while that gains inside the coarser groups, then
+    anywhere. At last single vertices move between groups, none of which they empty.
 
     Args:
         graph: the graph.
@@ -27,14 +26,8 @@ def regroup(graph: CSR, labels: Ints, coarser: Ints, k: int) -> Ints:
         k: from 1 to the number of groups.
     """
     degree = degrees(graph)
-    together = np.zeros(labels.size, np.int64)
-    if graph.indices.size == 0:
-        return _join(labels, degree, k, False)
     labels = _merge(graph, labels, degree, coarser, k, True)
-    labels = _merge(graph, labels, degree, together, k, True)
-    labels = _join(labels, degree, k, True)
-    labels = _merge(graph, labels, degree, together, k, False)
-    labels = _join(labels, degree, k, False)
+    labels = _merge(graph, labels, degree, np.zeros_like(labels), k, False)
     lists = np.empty((2, labels.size), np.int64)
     order = lists[order_by(degree, lists)]
     waits = np.ones(labels.size, np.bool_)
@@ -72,14 +65,71 @@ def _renumber(labels: Ints, top: Ints) -> Ints:
 def _merge(
     graph: CSR, labels: Ints, degree: Floats, within: Ints, k: int, gains: bool
 ) -> Ints:
-    """Merge adjacent groups by the least change of entropy until ``k`` are left.
+    """Merge groups by the least change of entropy until ``k`` are left.
 
-    Only inside the groups of ``within``; with ``gains`` until the first merge that
-    lowers nothing.
+    With ``gains`` only adjacent ones inside the groups of ``within``, until the first
+    merge that lowers nothing. Of groups that no edge leaves, the smallest two change
+    least. What has no volume may join any group.
     """
     m = _count(labels)
     if m <= k:
         return labels
+    out, worth = _merges(graph, labels, degree, within, m)
+    last = m  # only what joins groups without an edge between them lacks an edge
+    while last < out.made[0] and out.inner[last] > 0.0:  # goes up
+        last += 1
+    top = count_up(3 * m)
+    keys, values, size = np.empty(m), np.empty(m, np.int64), 0
+    after, joined = m, 2 * m
+    home, guest = -1, -1
+    for a in range(m - 1, -1, -1):
+        home = a if out.volume[a] > 0.0 else home
+        if not gains and not 0 <= out.parent[a] < last:
+            size = push(keys, values, size, out.volume[a], a)
+    for _ in range(m - k):
+        merge = worth[after] if after < last else np.inf
+        join = np.inf
+        if size > 1:
+            second = min(keys[1], keys[2]) if size > 2 else keys[1]
+            join = _join(keys[0], second)
+        elif size == 1 and keys[0] == 0.0:
+            join = 0.0
+        if gains and merge >= 0.0:
+            break
+        if merge > join and size == 1:
+            guest = values[0]
+            size = 0
+            continue
+        if merge <= join:
+            c = after
+            after += 1
+            volume, whole = out.volume[c], not 0 <= out.parent[c] < last
+        else:
+            c = joined
+            joined += 1
+            volume, whole = 0.0, True
+            for _ in range(2):
+                volume += keys[0]
+                top[values[0]] = c
+                size = pop(keys, values, size)
+        if whole and not gains:
+            size = push(keys, values, size, volume, c)
+    for a in range(after):
+        if 0 <= out.parent[a] < after:
+            top[a] = out.parent[a]
+    for a in range(top.size - 1, -1, -1):
+        top[a] = top[top[a]]
+    for a in range(top.size):
+        if top[a] == guest:
+            top[a] = top[home]
+    return _renumber(labels, top)
+
+
+@kernel
+def _merges(
+    graph: CSR, labels: Ints, degree: Floats, within: Ints, m: int
+) -> tuple[Dendrogram, Floats]:
+    """Return all merges of adjacent groups, in their order, and how each changes H."""
     between = quotient(graph, labels, m)
     vol, group = np.zeros(m), np.empty(m, np.int64)
     inside = np.zeros(2 * m)
@@ -98,7 +148,6 @@ def _merge(
     agglomerate(between, vol, inside[:m], group, totals, MERGE, EXACT, node, rest, out)
     for a in range(m, out.made[0]):
         inside[a] = 2.0 * out.inner[a]
-    # Merges come in their order; only nodes that join what no edge joins lack edges.
     worth = np.zeros(2 * m)
     for a in range(out.made[0]):
         share = out.volume[a] / total
@@ -108,50 +157,16 @@ def _merge(
         if above >= 0:
             inside[above] += inside[a]
             worth[above] -= cost
-    stop = m
-    while stop < min(2 * m - k, out.made[0]) and out.inner[stop] > 0.0:  # one a merge
-        if gains and worth[stop] >= 0.0:
-            break
-        stop += 1
-    top = count_up(stop)
-    for a in range(stop - 1, -1, -1):
-        if 0 <= out.parent[a] < stop:
-            top[a] = top[out.parent[a]]
-    return _renumber(labels, top)
+    return out, worth
 
 
-@kernel
-def _join(labels: Ints, degree: Floats, k: int, free: bool) -> Ints:
-    """Join the two groups of least volume until ``k`` are left.
-
-    Of groups that no edge leaves these cost least. With ``free`` only as long as one
-    of the two has no volume, which costs nothing.
-    """
-    m = _count(labels)
-    if m <= k:
-        return labels
-    room = 2 * m - k
-    vol, top = np.zeros(room), count_up(room)
-    for v in range(labels.size):
-        vol[labels[v]] += degree[v]
-    keys, values = np.empty(m), np.empty(m, np.int64)
-    size = 0
-    for a in range(m):
-        size = push(keys, values, size, vol[a], a)
-    for c in range(m, room):
-        if free and keys[0] > 0.0:
-            break
-        a = values[0]
-        size = pop(keys, values, size)
-        b = values[0]
-        size = pop(keys, values, size)
-        top[a] = c
-        top[b] = c
-        vol[c] = vol[a] + vol[b]
-        size = push(keys, values, size, vol[c], c)
-    for a in range(room - 1, -1, -1):
-        top[a] = top[top[a]]
-    return _renumber(labels, top)
+@helper
+def _join(vol1: float, vol2: float) -> float:
+    """Return the change of entropy when two groups that no edge leaves become one."""
+    if vol1 == 0.0 or vol2 == 0.0:
+        return 0.0
+    vol = vol1 + vol2
+    return vol1 * np.log2(vol / vol1) + vol2 * np.log2(vol / vol2)
 
 
 @loop
