@@ -79,14 +79,15 @@ def of_linkage(matrix: Any, height: int | None) -> tuple[Ints, Ints]:
     if not (once.all() and (merged.T <= len(matrix) + made).all()):
         raise ValueError(
             "each row of the linkage must merge two clusters that are there, and each "
-            f"cluster is merged once, got {merged.tolist()}"
+            f"cluster is merged once, got {merged}"
         )
     highest = int(distance.max(initial=1))
     if height is None:
         height = highest
-    if height < highest:
+    if not isinstance(height, int) or height < highest:
         raise ValueError(
-            f"height must be at least the largest distance, {highest}, got {height!r}"
+            f"height must be an integer of at least {highest}, the largest distance, "
+            f"got {height!r}"
         )
     labels = np.zeros((height - 1, len(matrix) + 1), np.int64)
     for j in range(1, highest):
