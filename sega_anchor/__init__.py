@@ -9,6 +9,7 @@ See :class:`AnchorView` for the three parts joined.
 """
 
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
 
 from .nn.anchor_view import AnchorView as AnchorView
 from .nn.nt_xent import NTXent as NTXent
@@ -21,10 +22,14 @@ from .trees.coding_tree import CodingTree as CodingTree
 from .trees.controls import AddRandomTree as AddRandomTree
 from .trees.controls import AddShuffledTree as AddShuffledTree
 from .trees.entropy import structural_entropy as structural_entropy
+from .trees.groups import tree_groups as tree_groups
 from .trees.quantities import AddTreeStatistics as AddTreeStatistics
 from .trees.quantities import tree_quantities as tree_quantities
 from .trees.quantities import tree_statistics as tree_statistics
 from .trees.transforms import AddCodingTree as AddCodingTree
+
+if TYPE_CHECKING:
+    from .clustering import CodingTreeClustering as CodingTreeClustering
 
 try:
     __version__ = version("sega-anchor")
@@ -38,6 +43,7 @@ __all__ = [
     "AddTreeStatistics",
     "AnchorView",
     "CodingTree",
+    "CodingTreeClustering",
     "NTXent",
     "Profile",
     "TreeEncoder",
@@ -45,6 +51,16 @@ __all__ = [
     "build_coding_trees",
     "nt_xent",
     "structural_entropy",
+    "tree_groups",
     "tree_quantities",
     "tree_statistics",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Return the estimator, whose scikit-learn takes long to import, when asked for."""
+    if name == "CodingTreeClustering":
+        from .clustering import CodingTreeClustering
+
+        return CodingTreeClustering
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

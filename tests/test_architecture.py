@@ -28,6 +28,8 @@ ROOMS = {
     # graph -> coding tree; draws itself too
     "trees": "trees/_kernels _kernels utils",
     "trees/draw": "trees utils",
+    # tree -> clusters, as scikit-learn's estimators, which trees must not know
+    "clustering": "trees utils",
     # tree -> anchor, graphs -> batches, graph -> view, graph -> vector
     "nn": "trees utils distributed",
     "loader": "trees utils _kernels profile distributed",
@@ -46,7 +48,7 @@ ROOMS = {
     "cli": "sega_anchor experiments protocols training datasets report report/page "
     "trees trees/draw utils profile distributed _kernels trees/_kernels",
     # what a user sees first
-    "sega_anchor": "nn trees profile",
+    "sega_anchor": "nn trees clustering profile",
     "__main__": "cli",
 }
 ALLOWED = {room: set(others.split()) for room, others in ROOMS.items()}

@@ -11,6 +11,7 @@ from .controls import TreeName as TreeName
 from .controls import tree_transform as tree_transform
 from .edge_list import read_edge_list as read_edge_list
 from .entropy import structural_entropy as structural_entropy
+from .groups import tree_groups as tree_groups
 from .levels import TreeLevels as TreeLevels
 from .levels import has_tree as has_tree
 from .levels import tree_levels as tree_levels

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
+from . import _export
+
 if TYPE_CHECKING:
     import networkx
 
@@ -56,10 +58,7 @@ class CodingTree:
                 "parent and level must be vectors of one length, at least 2, got "
                 f"shapes {tuple(parent.shape)} and {tuple(level.shape)}"
             )
-        above, height = (
-            parent.numpy(),
-            level.numpy(),
-        )  # fast on small arrays
+        above, height = parent.numpy(), level.numpy()  # fast on small arrays
         root = len(above) - 1
         ordered = (above[:-1] > np.arange(root)).all() and above.max() <= root
         if above[-1] != -1 or not ordered:
@@ -78,6 +77,46 @@ class CodingTree:
                 "nodes must be sorted by level, and each above level 0 needs a child, "
                 f"got parents {parent.tolist()} and levels {level.tolist()}"
             )
+
+    @classmethod
+    def from_partitions(cls, partitions: Any) -> CodingTree:
+        """Return the tree of nested partitions, such as another library's communities.
+
+        Args:
+            partitions: ``(height - 1, num_vertices)``, the group of each vertex at
+                levels 1 to height - 1, whatever groups are called.
+
+        Raises:
+            ValueError: for partitions that are not nested.
+
+        Example:
+            >>> CodingTree.from_partitions([[4, 4, 0, 7], [1, 1, 2, 2]]).nested()
+            [[[0, 1]], [[2], [3]]]
+        """
+        return cls._of(_export.of_partitions(partitions))
+
+    @classmethod
+    def from_linkage(cls, matrix: Any, height: int | None = None) -> CodingTree:
+        """Return the tree of a linkage matrix of SciPy whose distances are levels.
+
+        Args:
+            matrix: ``(num_vertices - 1, 4)``, as from :meth:`to_linkage`.
+            height: level of the root; default the largest distance.
+
+        Raises:
+            ValueError: for another matrix, other distances, or a lower height.
+
+        Example:
+            >>> tree = CodingTree.from_partitions([[0, 0, 1]])
+            >>> CodingTree.from_linkage(tree.to_linkage()).nested()
+            [[0, 1], [2]]
+        """
+        return cls._of(_export.of_linkage(matrix, height))
+
+    @classmethod
+    def _of(cls, arrays: tuple[Any, Any]) -> CodingTree:
+        parent, level = arrays
+        return cls.trusted(torch.from_numpy(parent), torch.from_numpy(level))
 
     @classmethod
     def trusted(cls, parent: Tensor, level: Tensor) -> CodingTree:
@@ -153,16 +192,77 @@ class CodingTree:
             >>> tree.nested(), tree.nested("abc")
             ([[0, 1], [2]], [['a', 'b'], ['c']])
         """
-        n = self.num_vertices
-        if names is not None and len(names) != n:
-            raise ValueError(f"the tree has {n} vertices, got {len(names)} names")
-        parent = self.parent.tolist()
-        content = [*(range(n) if names is None else names), *([] for _ in parent[n:])]
+        names, parent = self._names(names), self.parent.tolist()
+        content = [*names, *([] for _ in parent[len(names) :])]
         for nodes in self.ancestors()[:-1].tolist():
             for node in dict.fromkeys(nodes):  # once, in the order of first vertices
                 content[parent[node]].append(content[node])
         nested: list[Any] = content[-1]
         return nested
+
+    def to_newick(self, names: Sequence[Any] | None = None) -> str:
+        """Return the tree in Newick format, which programs of phylogenetics read.
+
+        Branches are as long as the levels they span; nodes with a single child go.
+
+        Args:
+            names: of the vertices, as in :meth:`nested`.
+
+        Raises:
+            ValueError: if there are not as many names as vertices.
+
+        Example:
+            >>> CodingTree.from_partitions([[0, 0, 1]]).to_newick(["Al", "Bo", "C D"])
+            "((Al:1,Bo:1):1,'C D':2);"
+        """
+        names = self._names(names)
+        return _export.newick(self.parent.numpy(), self.level.numpy(), names)
+
+    def to_linkage(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return SciPy's linkage matrix, ``(num_vertices - 1, 4)``.
+
+        The distance of two vertices is the level at which they meet, so that
+        ``fcluster(matrix, level, "distance")`` is :meth:`partition`, and distances
+        ascend. Several children of one node merge two by two at one distance.
+
+        Example:
+            >>> CodingTree.from_partitions([[0, 0, 1]]).to_linkage()
+            array([[0., 1., 1., 2.],
+                   [2., 3., 2., 3.]])
+        """
+        return _export.linkage(self.parent.numpy(), self.level.numpy())
+
+    def annotate(self, graph: networkx.Graph, name: str = "community") -> None:
+        """Write the groups of all levels to the nodes of a networkx graph.
+
+        Node attribute ``community_1`` is the number of the group at level 1, and so on
+        below the root: plain integers, which all formats of networkx can hold.
+        :meth:`from_partitions` of them is the tree again.
+
+        Args:
+            graph: the graph that the tree was built from, vertices in its order.
+            name: what attributes are called.
+
+        Raises:
+            ValueError: if the graph has another number of vertices.
+
+        Example:
+            >>> import networkx
+            >>> graph = networkx.path_graph(["a", "b", "c"])
+            >>> CodingTree.from_partitions([[0, 0, 1]]).annotate(graph)
+            >>> graph.nodes["c"]
+            {'community_1': 1}
+        """
+        if len(graph) != self.num_vertices:
+            raise ValueError(
+                f"the tree has {self.num_vertices} vertices, but the graph has "
+                f"{len(graph)}: pass the graph that the tree was built from"
+            )
+        for level in range(1, self.height):
+            for vertex, group in zip(
+                graph, self.partition(level).tolist(), strict=True
+            ):
+                graph.nodes[vertex][f"{name}_{level}"] = group
 
     def to_networkx(self) -> networkx.DiGraph:
         """Return a ``networkx.DiGraph`` with edges from parent to child.
@@ -182,6 +282,13 @@ class CodingTree:
         for node, above in enumerate(self.parent[:-1].tolist()):
             graph.add_edge(above, node)
         return graph
+
+    def _names(self, names: Sequence[Any] | None) -> Sequence[Any]:
+        """Return a name for each vertex, its number by default."""
+        n = self.num_vertices
+        if names is not None and len(names) != n:
+            raise ValueError(f"the tree has {n} vertices, got {len(names)} names")
+        return range(n) if names is None else names
 
     @override
     def __repr__(self) -> str:

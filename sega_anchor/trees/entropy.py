@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..utils.checks import check_choice
 from ._as_edges import as_edges
-from ._kernels import Floats, Ints
+from ._kernels import CSR, Floats, Ints
 from .build import read_csr
 from .coding_tree import CodingTree
 
@@ -68,6 +68,25 @@ def structural_entropy(
     """
     check_choice("form", form, EntropyForm)
     n = tree.num_vertices
+    indptr, col, weight = graph_of(tree, edge_index, edge_weight)
+    row = np.repeat(np.arange(n), np.diff(indptr))
+    if not weight.size:
+        return 0.0
+    degree = np.bincount(row, weight, minlength=n).astype(np.float64)
+    total = float(weight.sum())
+    compute = _by_definition if form == "definition" else _by_edges
+    return compute(_groups(tree), row, col, weight, degree) / total
+
+
+def graph_of(
+    tree: CodingTree, edge_index: GraphLike, edge_weight: Tensor | None
+) -> CSR:
+    """Return the graph of a tree.
+
+    Raises:
+        ValueError: for what describes no graph, or one that has other vertices.
+    """
+    n = tree.num_vertices
     edge_index, size, edge_weight = as_edges(edge_index, None, edge_weight)
     if size is not None and size != n:
         raise ValueError(
@@ -79,14 +98,7 @@ def structural_entropy(
             f"edge_index names vertex {int(edge_index.max())}, but the tree has {n} "
             "vertices: build the tree from this graph"
         )
-    indptr, col, weight = read_csr(edge_index, n, edge_weight)
-    row = np.repeat(np.arange(n), np.diff(indptr))
-    if not weight.size:
-        return 0.0
-    degree = np.bincount(row, weight, minlength=n).astype(np.float64)
-    total = float(weight.sum())
-    compute = _by_definition if form == "definition" else _by_edges
-    return compute(_groups(tree), row, col, weight, degree) / total
+    return read_csr(edge_index, n, edge_weight)
 
 
 def _groups(tree: CodingTree) -> Iterator[Ints]:

@@ -5,7 +5,7 @@ From the bottom up: ``types``, ``arrays``, ``csr`` (graphs), ``heap``; ``rules``
 kin); ``drop`` and ``squeeze`` (greedy and exact ways to a height); ``partitions`` and
 ``move`` (local moves); the methods ``paper``, ``authors`` and ``refined``; and
 ``build``, what Python calls, with ``ahead``, a second process for the first compiling;
-``quantities`` measures finished trees.
+``quantities`` measures finished trees, ``regroup`` cuts them into a number of groups.
 
 Every method fills one matrix ``labels`` of shape ``(height - 1, n)``: the group of each
 vertex at levels 1 .. height - 1, bottom up. Nested partitions say all there is to say
@@ -21,4 +21,5 @@ from .build import tree_arrays as tree_arrays
 from .csr import simple_csr as simple_csr
 from .csr import symmetric_csr as symmetric_csr
 from .quantities import tree_volumes as tree_volumes
+from .regroup import regroup as regroup
 from .types import CSR as CSR
