@@ -23,7 +23,15 @@ _REQUIRED = (
     "typing-extensions",
 )
 #: Extras, and what PyG uses where it is there.
-_OPTIONAL = ("matplotlib", "pandas", "jinja2", "rdkit", "igraph", "pyg-lib")
+_OPTIONAL = (
+    "matplotlib",
+    "contourpy",
+    "pandas",
+    "jinja2",
+    "rdkit",
+    "igraph",
+    "pyg-lib",
+)
 _VARIABLES = (
     "SEGA_ANCHOR_DATA",
     "SEGA_ANCHOR_ARCHIVES",

@@ -191,6 +191,30 @@ def test_brothers_differ_in_grey_print() -> None:
     assert abs(light[11] - light[12]) > 0.08
 
 
+def test_every_group_has_its_hull_at_500_vertices() -> None:
+    """The hulls of the first two splits, each around its own vertices alone."""
+    import networkx
+    from matplotlib.path import Path as MPath
+
+    from sega_anchor.trees.draw._panels import _hulls
+
+    parts = np.full((10, 10), 0.002) + 0.15 * np.eye(10)
+    graph = networkx.stochastic_block_model([50] * 10, parts, seed=1)
+    five, fifty = 500 + torch.arange(500) // 5, 600 + torch.arange(100) // 10
+    parent = [five, fifty, torch.full((10,), 610), torch.tensor([-1])]
+    level = torch.arange(4).repeat_interleave(torch.tensor([500, 100, 10, 1]))
+    groups = Groups.of(CodingTree(torch.cat(parent), level))
+    xy = place(groups, np.array(graph.edges).T)
+    hulls = _hulls(groups, xy, np.zeros((len(groups.above), 3))).get_paths()
+    split = np.append(groups.depth[:-1] > groups.depth[groups.above[:-1]], False)
+    wanted = np.flatnonzero(split & (groups.size > 1) & (groups.depth <= 2))[::-1]
+    assert len(hulls) == len(wanted) == 110
+    for shape, node in zip(hulls, wanted, strict=True):
+        rings = [MPath(ring) for ring in shape.to_polygons()]  # of them holes
+        inside = np.flatnonzero(sum(ring.contains_points(xy) for ring in rings) % 2)
+        assert inside.tolist() == groups.members(node).tolist()
+
+
 @given(data=st.data(), n=st.integers(1, 14), height=st.integers(2, 5))
 def test_no_branches_cross(data: st.DataObject, n: int, height: int) -> None:
     vertex = st.integers(0, n - 1)

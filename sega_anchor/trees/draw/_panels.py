@@ -11,13 +11,12 @@ from matplotlib.collections import (
     EllipseCollection,
     LineCollection,
     PathCollection,
-    PolyCollection,
 )
 from matplotlib.figure import Figure
 from matplotlib.path import Path
-from scipy.spatial import ConvexHull
 
 from ._groups import Floats, Groups, Ints
+from ._hulls import hull
 
 _STYLE = {"font.size": 7, "pdf.fonttype": 42, "svg.hashsalt": "sega-anchor"}
 #: matplotlib has one global style for all threads.
@@ -26,8 +25,6 @@ _WIDE, _SIDE, _TREE = 6.75, 2.75, 1.9  # inches: the page, the graph, the tree b
 _ROOT = (0.25, 0.25, 0.25)
 _DIAMETER = 0.64  # of a vertex; the nearest one is about 1 away
 _FONT, _LEAST_FONT, _LETTER = 6.5, 4.0, 0.63  # points, and a letter's width per point
-_ANGLE = np.linspace(0, 2 * np.pi, 32, endpoint=False)
-_CIRCLE = np.stack([np.cos(_ANGLE), np.sin(_ANGLE)], axis=1)
 
 
 @contextmanager
@@ -97,25 +94,25 @@ def _paint_graph(
             text.set(va="center_baseline", color="white" if on_dark else "black")
 
 
-def _hulls(groups: Groups, xy: Floats, colours: Floats) -> PolyCollection:
-    """Return shaded hulls of the groups of the first two splits, larger ones below.
-
-    A hull that would contain a vertex of another group is left out.
-    """
+def _hulls(groups: Groups, xy: Floats, colours: Floats) -> PathCollection:
+    """Return shaded hulls of the groups of the first two splits, larger ones below."""
     size, depth = groups.size, groups.depth
     split = np.append(depth[:-1] > depth[groups.above[:-1]], False)
-    shapes, shown = [], []
-    for node in np.flatnonzero(split & (size > 1) & (depth <= 2))[::-1]:
-        reach = 0.85 if depth[node] == 1 else 0.6
-        around = (xy[groups.members(node), None] + reach * _CIRCLE).reshape(-1, 2)
-        hull = ConvexHull(around)
-        inside = hull.equations @ np.column_stack([xy, np.ones(len(xy))]).T < 0
-        if inside.all(axis=0).sum() == size[node]:
-            shapes.append(around[hull.vertices])
-            shown.append(node)
-    soft = PolyCollection(shapes, linewidths=0.5, zorder=0)
-    soft.set_facecolor([(*colours[node], 0.15) for node in shown])
-    soft.set_edgecolor([(*colours[node], 0.6) for node in shown])
+    nodes = np.flatnonzero(split & (size > 1) & (depth <= 2))[::-1]
+    return shade(groups, nodes, xy, colours, np.where(depth == 1, 0.85, 0.6)[nodes])
+
+
+def shade(
+    groups: Groups, nodes: Ints, xy: Floats, colours: Floats, reach: Floats
+) -> PathCollection:
+    """Return shaded hulls of the groups of some nodes of the tree."""
+    shapes = []
+    for node, far in zip(nodes, reach, strict=True):
+        inside = (groups.rows == node).any(axis=0)
+        shapes.append(hull(xy[inside], xy[~inside], far))
+    soft = PathCollection(shapes, linewidths=0.5, zorder=0)
+    soft.set_facecolor([(*colours[node], 0.15) for node in nodes])
+    soft.set_edgecolor([(*colours[node], 0.6) for node in nodes])
     return soft
 
 
