@@ -3,6 +3,7 @@ import threading
 from itertools import pairwise
 from pathlib import Path
 
+import networkx
 import numpy as np
 import pytest
 import torch
@@ -16,6 +17,9 @@ from sega_anchor.trees.draw._layout import place
 from sega_anchor.trees.draw._palette import tree_colours
 
 pytest.importorskip("matplotlib")
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.path import Path as MPath
 
 TRIANGLES = torch.tensor([[0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3]])
 NO_EDGES = torch.empty(2, 0, dtype=torch.long)
@@ -102,8 +106,6 @@ def test_another_graph_is_refused(tree, tmp_path: Path) -> None:
 
 
 def test_a_failure_leaves_the_old_picture(tree, tmp_path: Path, monkeypatch) -> None:
-    from matplotlib.figure import Figure
-
     def fail(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -131,6 +133,50 @@ def test_names_are_written_as_they_are(tree, tmp_path: Path, monkeypatch) -> Non
     assert written == ["$", "_^", "c", "d", "e", "f"]
     long = ["$x$" * 20, *"abcde"]
     draw(tree, TRIANGLES, tmp_path / "b.png", names=long)  # upright, cut, no warning
+
+
+def leaves(axes: Axes) -> list[str]:
+    return [label.get_text() for label in axes.get_xticklabels()]
+
+
+def test_networkx_graphs_are_drawn_with_their_names(tmp_path: Path) -> None:
+    graph = networkx.les_miserables_graph()
+    tree = build_coding_tree(graph, height=3, method="paper")
+    figure = draw(tree, graph, tmp_path / "tree.png")
+    assert isinstance(figure, Figure)
+    assert (tmp_path / "tree.png").exists()
+    _, below = figure.axes
+    assert len(leaves(below)) == 77  # all of them, and each once
+    assert {"Valjean", "Cosette", "Javert", "Jondrette"} < set(leaves(below))
+
+
+def test_drawn_into_axes_of_a_figure(tree) -> None:
+    figure = Figure(figsize=(8, 8), layout="constrained")
+    axes = figure.subplots(2, 2)
+    assert draw(tree, TRIANGLES, ax=axes[0, 0], names="abcdef") is figure
+    assert [text.get_text() for text in axes[0, 0].texts] == list("abcdef")
+    draw(tree, TRIANGLES, ax=axes[1], names="uvwxyz")
+    assert leaves(axes[1, 1]) == list("uvwxyz")
+    assert not axes[0, 1].has_data()
+    assert len(figure.axes) == 4
+    for wrong in (axes, figure, [axes[0, 0], None]):
+        with pytest.raises(ValueError, match="ax must be 1 or 2 axes of matplotlib"):
+            draw(tree, TRIANGLES, ax=wrong)
+
+
+def test_names_are_not_left_out_in_silence(tree) -> None:
+    ring = networkx.cycle_graph([f"name {i}" for i in range(200)])
+    many = build_coding_tree(ring, height=2, method="paper")
+    with pytest.warns(UserWarning, match="names of 200 vertices find no room") as seen:
+        draw(many, ring)
+    assert seen[0].filename == __file__
+    edges = torch.tensor([range(200), [*range(1, 200), 0]])
+    draw(many, edges)  # numbers name nothing
+
+
+def test_a_graph_of_another_size_is_refused(tree) -> None:
+    with pytest.raises(ValueError, match="6 leaves, but the graph 3 vertices: build"):
+        draw(tree, networkx.path_graph(3))
 
 
 @pytest.mark.parametrize("height", [2, 3, 5])
@@ -193,9 +239,6 @@ def test_brothers_differ_in_grey_print() -> None:
 
 def test_every_group_has_its_hull_at_500_vertices() -> None:
     """The hulls of the first two splits, each around its own vertices alone."""
-    import networkx
-    from matplotlib.path import Path as MPath
-
     from sega_anchor.trees.draw._panels import _hulls
 
     parts = np.full((10, 10), 0.002) + 0.15 * np.eye(10)

@@ -20,9 +20,9 @@ _STEP = 0.1  # of the grid on which an outline is found, and of the points along
 def hull(inside: Floats, outside: Floats, reach: float) -> Path:
     """Return the outline of some vertices, at a distance of ``reach``.
 
-    It is convex where that leaves all other vertices outside. Elsewhere it is drawn
-    around the vertices and the shortest links that join them all, and passes by the
-    others at a distance.
+    It is convex where that leaves all other vertices outside, if need be closer to its
+    own. Elsewhere it is drawn around the vertices and the shortest links that join them
+    all, and passes by the others at a distance.
 
     Args:
         inside: ``(m, 2)``, the vertices of the group.
@@ -37,11 +37,12 @@ def hull(inside: Floats, outside: Floats, reach: float) -> Path:
         >>> hull(corners, centre, 0.6).contains_points(centre)
         array([False])
     """
-    around = (inside[:, None] + reach * _CIRCLE).reshape(-1, 2)
-    convex = ConvexHull(around)
-    beyond = convex.equations @ np.column_stack([outside, np.ones(len(outside))]).T > 0
-    if beyond.any(axis=0).all():
-        return Path(around[np.append(convex.vertices, convex.vertices[0])], closed=True)
+    for tight in (reach, _CLEAR):
+        around = (inside[:, None] + tight * _CIRCLE).reshape(-1, 2)
+        convex = ConvexHull(around)
+        ahead = np.column_stack([outside, np.ones(len(outside))])
+        if (convex.equations @ ahead.T > 0).any(axis=0).all():
+            return Path(around[np.append(convex.vertices, convex.vertices[0])])
     return _winding(inside, outside, reach)
 
 
