@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sega_anchor import CodingTree, build_coding_tree
-from sega_anchor.trees.draw import check_drawing, draw
+from sega_anchor.trees.draw import check_drawing, draw, plot_levels
 from sega_anchor.trees.draw._groups import Groups
 from sega_anchor.trees.draw._layout import place
 from sega_anchor.trees.draw._palette import tree_colours
@@ -195,6 +195,7 @@ def test_a_graph_of_another_size_is_refused(tree) -> None:
 def test_any_graph_is_drawn(edges, n: int, height: int, tmp_path: Path) -> None:
     tree = build_coding_tree(edges, n, height=height, method="paper")
     draw(tree, edges, tmp_path / "tree.png")
+    assert len(plot_levels(tree, edges).axes) == height - 1
     assert (tmp_path / "tree.png").stat().st_size > 5_000
 
 
@@ -256,6 +257,33 @@ def test_every_group_has_its_hull_at_500_vertices() -> None:
         rings = [MPath(ring) for ring in shape.to_polygons()]  # of them holes
         inside = np.flatnonzero(sum(ring.contains_points(xy) for ring in rings) % 2)
         assert inside.tolist() == groups.members(node).tolist()
+
+
+def test_each_level_shows_its_groups_in_the_colours_of_the_tree(tmp_path) -> None:
+    tree = nested_tree()
+    edges = torch.tensor([[0, 2, 4, 6, 1, 5, 3, 7], [1, 3, 5, 7, 2, 6, 4, 8]])
+    figure = plot_levels(tree, edges, tmp_path / "levels.png")
+    assert (tmp_path / "levels.png").exists()
+    coarse, fine = figure.axes
+    assert coarse.get_title() == "level 2: 3 groups"
+    assert fine.get_title() == "level 1: 5 groups"
+    groups = Groups.of(tree)
+    xy = place(groups, edges.numpy())
+    colours = tree_colours(groups, groups.columns(xy[:, 0]))
+    for axes, level, hulls in ((coarse, 2, 2), (fine, 1, 4)):
+        shades, _, vertices = axes.collections
+        assert len(shades.get_paths()) == hulls  # the lone vertex needs none
+        shown = vertices.get_facecolor()[:, :3]
+        assert np.allclose(shown, colours[groups.rows[level]])
+
+
+def test_levels_go_into_axes_of_a_figure_one_each() -> None:
+    figure = Figure()
+    axes = figure.subplots(2)
+    assert plot_levels(nested_tree(), NO_EDGES, ax=axes) is figure
+    assert axes[1].get_title() == "level 1: 5 groups"
+    with pytest.raises(ValueError, match="ax must be 2 axes of matplotlib"):
+        plot_levels(nested_tree(), NO_EDGES, ax=axes[0])
 
 
 @given(data=st.data(), n=st.integers(1, 14), height=st.integers(2, 5))

@@ -1,4 +1,4 @@
-"""draw: a picture of a graph, coloured by its coding tree, and of the tree itself."""
+"""Pictures of a graph, coloured by its coding tree: beside it, or level by level."""
 
 from __future__ import annotations
 
@@ -101,6 +101,54 @@ def draw(
             "draw a part of the graph, or on larger axes with ax="
         )
     return figure
+
+
+def plot_levels(
+    tree: CodingTree,
+    graph: GraphLike,
+    path: str | Path | None = None,
+    *,
+    ax: Axes | Sequence[Axes] | None = None,
+    seed: int = 0,
+) -> Figure:
+    """Draw what each level of the tree groups: the graph once a level, coarsest first.
+
+    Positions and colours are those of :func:`draw`. Every group of two vertices or more
+    is shaded, and edges between groups are grey.
+
+    Args:
+        tree: the coding tree.
+        graph: its graph, as for :func:`draw`.
+        path: a .pdf, .svg or .png file, as for :func:`draw`.
+        ax: axes of your own, one for each level between leaves and root.
+        seed: seed of the layout.
+
+    Returns:
+        The figure.
+
+    Raises:
+        ValueError: as of :func:`draw`.
+
+    Example:
+        >>> import networkx
+        >>> from sega_anchor import build_coding_tree
+        >>> graph = networkx.Graph(["ab", "bc", "ca", "de", "ef", "fd", "cd"])
+        >>> figure = plot_levels(build_coding_tree(graph, method="paper"), graph)
+        >>> [axes.get_title() for axes in figure.axes]
+        ['level 2: 2 groups', 'level 1: 4 groups']
+    """
+    check_drawing(path)
+    from ._levels import level_page, levels_of, paint_level
+    from ._panels import own_style
+
+    picture, _ = read_picture(tree, graph, None, seed)
+    levels = levels_of(picture)
+    axes = check_axes(ax, (len(levels),))
+    with own_style():
+        axes = axes or level_page(picture, len(levels))
+        for one, level in zip(axes, levels, strict=True):
+            paint_level(one, picture, level)
+        return finish(axes[0], path)
 
 
 def read_picture(

@@ -27,7 +27,7 @@ from ._palette import tree_colours
 _STYLE = {"font.size": 7, "pdf.fonttype": 42, "svg.hashsalt": "sega-anchor"}
 #: matplotlib has one global style for all threads.
 _STYLE_LOCK = threading.Lock()
-_WIDE, _SIDE, _TREE = 6.75, 2.75, 1.9  # inches: the page, the graph, the tree below it
+WIDE, _SIDE, _TREE = 6.75, 2.75, 1.9  # inches: the page, the graph, the tree below it
 _ROOT = (0.25, 0.25, 0.25)
 _DIAMETER = 0.64  # of a vertex; the nearest one is about 1 away
 _TOP = 4.0  # inches: the graph at most, where it is above the tree
@@ -86,24 +86,25 @@ def page(picture: Picture, named: bool) -> tuple[Axes, Axes]:
     """
     wide, high = np.maximum(np.ptp(picture.xy, axis=0) + 2, 5)
     ratio = float(high / wide)
-    beside = _WIDE - _SIDE - 0.4
+    beside = WIDE - _SIDE - 0.4
     cramped = named and 72 * beside / _span(picture.columns) < _LEAST_PITCH
     if ratio < 0.4 or cramped:  # a long graph goes above its tree
-        top = min(ratio * _WIDE, _TOP)
-        figure = Figure(figsize=(_WIDE, top + _TREE))
-        graph = _axes(figure, 0, _TREE, _WIDE, top)
-        return graph, _axes(figure, 0.3, 0.2, _WIDE - 0.35, _TREE - 0.3)
+        top = min(ratio * WIDE, _TOP)
+        figure = Figure(figsize=(WIDE, top + _TREE))
+        graph = axes_at(figure, 0, _TREE, WIDE, top)
+        return graph, axes_at(figure, 0.3, 0.2, WIDE - 0.35, _TREE - 0.3)
     tall = float(np.clip(_SIDE * ratio, 2.0, 2.9))
-    figure = Figure(figsize=(_WIDE, tall))
-    graph = _axes(figure, 0, 0, _SIDE, tall)
-    return graph, _axes(figure, _SIDE + 0.35, 0.2, beside, tall - 0.25)
+    figure = Figure(figsize=(WIDE, tall))
+    graph = axes_at(figure, 0, 0, _SIDE, tall)
+    return graph, axes_at(figure, _SIDE + 0.35, 0.2, beside, tall - 0.25)
 
 
 def _span(columns: Floats) -> float:
     return float(columns.max()) + 2
 
 
-def _axes(figure: Figure, *inches: float) -> Axes:
+def axes_at(figure: Figure, *inches: float) -> Axes:
+    """Return new axes: left, bottom, width and height."""
     wide, high = figure.get_size_inches()
     return figure.add_axes(tuple(np.array(inches) / [wide, high, wide, high]))
 
@@ -113,7 +114,8 @@ def paint_graph(axes: Axes, picture: Picture) -> bool:
     groups, xy, colours = picture.groups, picture.xy, picture.colours
     unit = frame(axes, xy)
     axes.add_collection(_hulls(groups, xy, colours))
-    axes.add_collection(_lines(groups, picture.edges, xy, colours))
+    edges = picture.edges
+    axes.add_collection(lines(groups, groups.common(edges), edges, xy, colours))
     axes.add_collection(discs(xy, colours[: len(xy)], axes, unit))
     return _name_vertices(axes, picture, unit)
 
@@ -173,18 +175,27 @@ def shade(
     return soft
 
 
-def _lines(groups: Groups, edges: Ints, xy: Floats, colours: Floats) -> LineCollection:
-    """Return the edges, deeper groups on top; many edges are drawn paler."""
-    common = groups.common(edges)
+def lines(
+    groups: Groups, common: Ints, edges: Ints, xy: Floats, colours: Floats
+) -> LineCollection:
+    """Return the edges, deeper groups on top; many edges are drawn paler.
+
+    Args:
+        groups: the groups of the tree.
+        common: ``(num_edges,)``, whose colour each edge has; the root's is grey.
+        edges: ``(2, num_edges)``.
+        xy: ``(n, 2)``, positions of the vertices.
+        colours: ``(num_tree_nodes, 3)``.
+    """
     order = np.argsort(groups.depth[common], kind="stable")
     common = common[order]
     between = groups.depth[common] == 0
     pale = min(edges.shape[1] / 4000, 0.5)
     shade = np.where(between[:, None], 0.75, 0.9 * colours[common])
     width = np.where(between, 0.4, 0.7) * np.clip(7.5 / len(xy) ** 0.5, 0.35, 1)
-    lines = LineCollection(list(xy[edges.T[order]]), linewidths=width, zorder=1)
-    lines.set_color(shade * (1 - pale) + pale)
-    return lines
+    segments = LineCollection(list(xy[edges.T[order]]), linewidths=width, zorder=1)
+    segments.set_color(shade * (1 - pale) + pale)
+    return segments
 
 
 def paint_tree(axes: Axes, picture: Picture) -> bool:
