@@ -27,6 +27,7 @@ from .trees.quantities import AddTreeStatistics as AddTreeStatistics
 from .trees.quantities import tree_quantities as tree_quantities
 from .trees.quantities import tree_statistics as tree_statistics
 from .trees.transforms import AddCodingTree as AddCodingTree
+from .versions import show_versions as show_versions
 
 if TYPE_CHECKING:
     from .clustering import CodingTreeClustering as CodingTreeClustering
@@ -50,6 +51,7 @@ __all__ = [
     "build_coding_tree",
     "build_coding_trees",
     "nt_xent",
+    "show_versions",
     "structural_entropy",
     "tree_groups",
     "tree_quantities",

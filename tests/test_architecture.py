@@ -48,7 +48,8 @@ ROOMS = {
     "cli": "sega_anchor experiments protocols training datasets report report/page "
     "trees trees/draw utils profile distributed _kernels trees/_kernels",
     # what a user sees first
-    "sega_anchor": "nn trees clustering profile",
+    "versions": "datasets _kernels trees/_kernels",
+    "sega_anchor": "nn trees clustering profile versions",
     "__main__": "cli",
 }
 ALLOWED = {room: set(others.split()) for room, others in ROOMS.items()}

@@ -89,3 +89,16 @@ def keep(kernel: Any) -> None:
 def cache_folders() -> list[str]:
     """Return the folders in which compiled kernels are kept."""
     return sorted(_used)
+
+
+def is_compiled(kernel: Any) -> bool:
+    """Return whether a kernel is compiled: in this process, or kept for the next."""
+    if getattr(kernel, "signatures", ()):
+        return True
+    cache = getattr(kernel, "_cache", None)
+    if not isinstance(cache, _KernelCache):
+        return False
+    try:
+        return bool(cache._cache_file._load_index())
+    except _UNUSABLE:
+        return False

@@ -4,6 +4,7 @@ import csv
 import inspect
 import io
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,9 @@ def run(chosen: Namespace) -> dict[str, Any]:
     # Before any output, whose reader may stop early.
     if chosen.output:
         _write_tree(Path(chosen.output), tree, names, facts)
-    if chosen.plot:
-        draw(tree, edge_index, chosen.plot, names=names)
+    with warnings.catch_warnings(record=True, action="always") as left_out:
+        if chosen.plot:
+            draw(tree, edge_index, chosen.plot, names=names)
     print(_summary(tree, facts))
     if n <= _LISTED:
         print("", *_outline(tree, names), sep="\n")
@@ -89,7 +91,8 @@ def run(chosen: Namespace) -> dict[str, Any]:
     if chosen.output:
         print(f"tree: {escape(chosen.output)}")
     if chosen.plot:
-        print(f"picture: {escape(chosen.plot)}")
+        remarks = [str(warning.message) for warning in left_out]
+        print("; ".join([f"picture: {escape(chosen.plot)}", *remarks]))
     files = {"output": chosen.output, "plot": chosen.plot}
     return {**_plain(tree, names, facts), **files}
 

@@ -270,6 +270,18 @@ def test_ctrl_c_is_status_130(graph: Path, monkeypatch, capsys) -> None:
     assert "interrupted" in capsys.readouterr().err
 
 
+def test_a_picture_without_names_says_so(
+    graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    graph.write_text("".join(f"name{i} name{i + 1}\n" for i in range(150)))
+    words = ["tree", str(graph), "--tree", "paper", "--plot", str(tmp_path / "a.png")]
+    assert main(words) == 0
+    printed = capsys.readouterr()
+    assert "a.png; the names of 151 vertices find no room" in printed.out
+    assert "Warning" not in printed.err
+
+
 @pytest.mark.slow
 def test_files_are_written_though_the_reader_stops_early(
     graph: Path, tmp_path: Path

@@ -3,6 +3,7 @@ import threading
 from itertools import pairwise
 from pathlib import Path
 
+import networkx
 import numpy as np
 import pytest
 import torch
@@ -10,12 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sega_anchor import CodingTree, build_coding_tree
-from sega_anchor.trees.draw import check_drawing, draw
+from sega_anchor.trees.draw import check_drawing, draw, plot_levels
 from sega_anchor.trees.draw._groups import Groups
 from sega_anchor.trees.draw._layout import place
 from sega_anchor.trees.draw._palette import tree_colours
 
 pytest.importorskip("matplotlib")
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.path import Path as MPath
 
 TRIANGLES = torch.tensor([[0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3]])
 NO_EDGES = torch.empty(2, 0, dtype=torch.long)
@@ -102,8 +106,6 @@ def test_another_graph_is_refused(tree, tmp_path: Path) -> None:
 
 
 def test_a_failure_leaves_the_old_picture(tree, tmp_path: Path, monkeypatch) -> None:
-    from matplotlib.figure import Figure
-
     def fail(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -133,6 +135,50 @@ def test_names_are_written_as_they_are(tree, tmp_path: Path, monkeypatch) -> Non
     draw(tree, TRIANGLES, tmp_path / "b.png", names=long)  # upright, cut, no warning
 
 
+def leaves(axes: Axes) -> list[str]:
+    return [label.get_text() for label in axes.get_xticklabels()]
+
+
+def test_networkx_graphs_are_drawn_with_their_names(tmp_path: Path) -> None:
+    graph = networkx.les_miserables_graph()
+    tree = build_coding_tree(graph, height=3, method="paper")
+    figure = draw(tree, graph, tmp_path / "tree.png")
+    assert isinstance(figure, Figure)
+    assert (tmp_path / "tree.png").exists()
+    _, below = figure.axes
+    assert len(leaves(below)) == 77  # all of them, and each once
+    assert {"Valjean", "Cosette", "Javert", "Jondrette"} < set(leaves(below))
+
+
+def test_drawn_into_axes_of_a_figure(tree) -> None:
+    figure = Figure(figsize=(8, 8), layout="constrained")
+    axes = figure.subplots(2, 2)
+    assert draw(tree, TRIANGLES, ax=axes[0, 0], names="abcdef") is figure
+    assert [text.get_text() for text in axes[0, 0].texts] == list("abcdef")
+    draw(tree, TRIANGLES, ax=axes[1], names="uvwxyz")
+    assert leaves(axes[1, 1]) == list("uvwxyz")
+    assert not axes[0, 1].has_data()
+    assert len(figure.axes) == 4
+    for wrong in (axes, figure, [axes[0, 0], None]):
+        with pytest.raises(ValueError, match="ax must be 1 or 2 axes of matplotlib"):
+            draw(tree, TRIANGLES, ax=wrong)
+
+
+def test_names_are_not_left_out_in_silence(tree) -> None:
+    ring = networkx.cycle_graph([f"name {i}" for i in range(200)])
+    many = build_coding_tree(ring, height=2, method="paper")
+    with pytest.warns(UserWarning, match="names of 200 vertices find no room") as seen:
+        draw(many, ring)
+    assert seen[0].filename == __file__
+    edges = torch.tensor([range(200), [*range(1, 200), 0]])
+    draw(many, edges)  # numbers name nothing
+
+
+def test_a_graph_of_another_size_is_refused(tree) -> None:
+    with pytest.raises(ValueError, match="6 leaves, but the graph 3 vertices: build"):
+        draw(tree, networkx.path_graph(3))
+
+
 @pytest.mark.parametrize("height", [2, 3, 5])
 @pytest.mark.parametrize(
     ("edges", "n"),
@@ -149,6 +195,7 @@ def test_names_are_written_as_they_are(tree, tmp_path: Path, monkeypatch) -> Non
 def test_any_graph_is_drawn(edges, n: int, height: int, tmp_path: Path) -> None:
     tree = build_coding_tree(edges, n, height=height, method="paper")
     draw(tree, edges, tmp_path / "tree.png")
+    assert len(plot_levels(tree, edges).axes) == height - 1
     assert (tmp_path / "tree.png").stat().st_size > 5_000
 
 
@@ -189,6 +236,54 @@ def test_brothers_differ_in_grey_print() -> None:
     light = colours @ [0.299, 0.587, 0.114]
     assert abs(light[9] - light[10]) > 0.08
     assert abs(light[11] - light[12]) > 0.08
+
+
+def test_every_group_has_its_hull_at_500_vertices() -> None:
+    """The hulls of the first two splits, each around its own vertices alone."""
+    from sega_anchor.trees.draw._panels import _hulls
+
+    parts = np.full((10, 10), 0.002) + 0.15 * np.eye(10)
+    graph = networkx.stochastic_block_model([50] * 10, parts, seed=1)
+    five, fifty = 500 + torch.arange(500) // 5, 600 + torch.arange(100) // 10
+    parent = [five, fifty, torch.full((10,), 610), torch.tensor([-1])]
+    level = torch.arange(4).repeat_interleave(torch.tensor([500, 100, 10, 1]))
+    groups = Groups.of(CodingTree(torch.cat(parent), level))
+    xy = place(groups, np.array(graph.edges).T)
+    hulls = _hulls(groups, xy, np.zeros((len(groups.above), 3))).get_paths()
+    split = np.append(groups.depth[:-1] > groups.depth[groups.above[:-1]], False)
+    wanted = np.flatnonzero(split & (groups.size > 1) & (groups.depth <= 2))[::-1]
+    assert len(hulls) == len(wanted) == 110
+    for shape, node in zip(hulls, wanted, strict=True):
+        rings = [MPath(ring) for ring in shape.to_polygons()]  # of them holes
+        inside = np.flatnonzero(sum(ring.contains_points(xy) for ring in rings) % 2)
+        assert inside.tolist() == groups.members(node).tolist()
+
+
+def test_each_level_shows_its_groups_in_the_colours_of_the_tree(tmp_path) -> None:
+    tree = nested_tree()
+    edges = torch.tensor([[0, 2, 4, 6, 1, 5, 3, 7], [1, 3, 5, 7, 2, 6, 4, 8]])
+    figure = plot_levels(tree, edges, tmp_path / "levels.png")
+    assert (tmp_path / "levels.png").exists()
+    coarse, fine = figure.axes
+    assert coarse.get_title() == "level 2: 3 groups"
+    assert fine.get_title() == "level 1: 5 groups"
+    groups = Groups.of(tree)
+    xy = place(groups, edges.numpy())
+    colours = tree_colours(groups, groups.columns(xy[:, 0]))
+    for axes, level, hulls in ((coarse, 2, 2), (fine, 1, 4)):
+        shades, _, vertices = axes.collections
+        assert len(shades.get_paths()) == hulls  # the lone vertex needs none
+        shown = vertices.get_facecolor()[:, :3]
+        assert np.allclose(shown, colours[groups.rows[level]])
+
+
+def test_levels_go_into_axes_of_a_figure_one_each() -> None:
+    figure = Figure()
+    axes = figure.subplots(2)
+    assert plot_levels(nested_tree(), NO_EDGES, ax=axes) is figure
+    assert axes[1].get_title() == "level 1: 5 groups"
+    with pytest.raises(ValueError, match="ax must be 2 axes of matplotlib"):
+        plot_levels(nested_tree(), NO_EDGES, ax=axes[0])
 
 
 @given(data=st.data(), n=st.integers(1, 14), height=st.integers(2, 5))

@@ -1,8 +1,11 @@
-"""paint: the two panels of a picture, the graph and the tree."""
+"""Picture and its two panels, the graph and the tree."""
+
+from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib import style
@@ -11,138 +14,196 @@ from matplotlib.collections import (
     EllipseCollection,
     LineCollection,
     PathCollection,
-    PolyCollection,
 )
 from matplotlib.figure import Figure
 from matplotlib.path import Path
-from scipy.spatial import ConvexHull
 
+from ..coding_tree import CodingTree
 from ._groups import Floats, Groups, Ints
+from ._hulls import hull
+from ._layout import place
+from ._palette import tree_colours
 
 _STYLE = {"font.size": 7, "pdf.fonttype": 42, "svg.hashsalt": "sega-anchor"}
 #: matplotlib has one global style for all threads.
 _STYLE_LOCK = threading.Lock()
-_WIDE, _SIDE, _TREE = 6.75, 2.75, 1.9  # inches: the page, the graph, the tree below it
+WIDE, _SIDE, _TREE = 6.75, 2.75, 1.9  # inches: the page, the graph, the tree below it
 _ROOT = (0.25, 0.25, 0.25)
 _DIAMETER = 0.64  # of a vertex; the nearest one is about 1 away
+_TOP = 4.0  # inches: the graph at most, where it is above the tree
 _FONT, _LEAST_FONT, _LETTER = 6.5, 4.0, 0.63  # points, and a letter's width per point
-_ANGLE = np.linspace(0, 2 * np.pi, 32, endpoint=False)
-_CIRCLE = np.stack([np.cos(_ANGLE), np.sin(_ANGLE)], axis=1)
+_GAP = 0.6  # points between upright names
+_LEAST_PITCH = _LEAST_FONT + _GAP
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """What is drawn: the groups of a tree, where they are, colours and names.
+
+    Args:
+        groups: the groups of the tree.
+        edges: ``(2, num_edges)``, each edge once.
+        xy: ``(n, 2)``, positions of the vertices.
+        columns: ``(num_tree_nodes,)``, horizontal positions of the tree's nodes.
+        colours: ``(num_tree_nodes, 3)``.
+        words: name of each vertex, or nothing.
+        lowest: the level of the tree that the vertices stand for.
+    """
+
+    groups: Groups
+    edges: Ints
+    xy: Floats
+    columns: Floats
+    colours: Floats
+    words: Sequence[str]
+    lowest: int = 0
+
+    @classmethod
+    def of(
+        cls, tree: CodingTree, edges: Ints, words: Sequence[str], lowest: int, seed: int
+    ) -> Picture:
+        """Return the picture of a tree over the edges of its graph."""
+        groups = Groups.of(tree)
+        xy = place(groups, edges, seed)
+        columns = groups.columns(xy[:, 0])
+        colours = tree_colours(groups, columns)
+        return cls(groups, edges, xy, columns, colours, words, lowest)
 
 
 @contextmanager
-def paint(
-    groups: Groups,
-    edges: Ints,
-    xy: Floats,
-    columns: Floats,
-    colours: Floats,
-    words: Sequence[str],
-    lowest: int,
-) -> Iterator[Figure]:
-    """Yield the figure, in a style that applies until the context ends."""
-    wide, high = np.maximum(np.ptp(xy, axis=0) + 2, 5)
-    ratio = float(high / wide)
+def own_style() -> Iterator[None]:
+    """Draw in a style of its own, whatever the user has set."""
     with _STYLE_LOCK, style.context(["default", _STYLE]):
-        if ratio < 0.4:  # a long graph goes above its tree
-            top = ratio * _WIDE
-            figure = Figure(figsize=(_WIDE, top + _TREE))
-            graph = _axes(figure, 0, _TREE, _WIDE, top)
-            tree = _axes(figure, 0.3, 0.2, _WIDE - 0.35, _TREE - 0.3)
-        else:
-            tall = float(np.clip(_SIDE * ratio, 2.0, 2.9))
-            figure = Figure(figsize=(_WIDE, tall))
-            graph = _axes(figure, 0, 0, _SIDE, tall)
-            tree = _axes(figure, _SIDE + 0.35, 0.2, _WIDE - _SIDE - 0.4, tall - 0.25)
-        _paint_graph(graph, groups, edges, xy, colours, words)
-        _paint_tree(tree, groups, columns, colours, words, lowest)
-        yield figure
+        yield
 
 
-def _axes(figure: Figure, *inches: float) -> Axes:
+def page(picture: Picture, named: bool) -> tuple[Axes, Axes]:
+    """Return axes for the graph and the tree on a page of their own.
+
+    Args:
+        picture: what is drawn there.
+        named: whether the tree gets the room that names below its leaves need.
+    """
+    wide, high = np.maximum(np.ptp(picture.xy, axis=0) + 2, 5)
+    ratio = float(high / wide)
+    beside = WIDE - _SIDE - 0.4
+    cramped = named and 72 * beside / _span(picture.columns) < _LEAST_PITCH
+    if ratio < 0.4 or cramped:  # a long graph goes above its tree
+        top = min(ratio * WIDE, _TOP)
+        figure = Figure(figsize=(WIDE, top + _TREE))
+        graph = axes_at(figure, 0, _TREE, WIDE, top)
+        return graph, axes_at(figure, 0.3, 0.2, WIDE - 0.35, _TREE - 0.3)
+    tall = float(np.clip(_SIDE * ratio, 2.0, 2.9))
+    figure = Figure(figsize=(WIDE, tall))
+    graph = axes_at(figure, 0, 0, _SIDE, tall)
+    return graph, axes_at(figure, _SIDE + 0.35, 0.2, beside, tall - 0.25)
+
+
+def _span(columns: Floats) -> float:
+    return float(columns.max()) + 2
+
+
+def axes_at(figure: Figure, *inches: float) -> Axes:
+    """Return new axes: left, bottom, width and height."""
     wide, high = figure.get_size_inches()
     return figure.add_axes(tuple(np.array(inches) / [wide, high, wide, high]))
 
 
-def _paint_graph(
-    axes: Axes,
-    groups: Groups,
-    edges: Ints,
-    xy: Floats,
-    colours: Floats,
-    words: Sequence[str],
-) -> None:
-    n = len(xy)
+def paint_graph(axes: Axes, picture: Picture) -> bool:
+    """Paint the graph; return whether names fit into the vertices."""
+    groups, xy, colours = picture.groups, picture.xy, picture.colours
+    unit = frame(axes, xy)
+    axes.add_collection(_hulls(groups, xy, colours))
+    edges = picture.edges
+    axes.add_collection(lines(groups, groups.common(edges), edges, xy, colours))
+    axes.add_collection(discs(xy, colours[: len(xy)], axes, unit))
+    return _name_vertices(axes, picture, unit)
+
+
+def frame(axes: Axes, xy: Floats) -> float:
+    """Fit the axes around a graph; return the points of a unit."""
     low, high = xy.min(axis=0), xy.max(axis=0)
     half = np.maximum((high - low) / 2 + 1, 2.5)
     (left, right), (bottom, top) = ((low + high) / 2 + [[-1], [1]] * half).T
     axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
     axes.set_axis_off()
-    unit = _points(axes)
+    return _points(axes)
+
+
+def discs(xy: Floats, colours: Floats, axes: Axes, unit: float) -> EllipseCollection:
+    """Return the vertices."""
+    n = len(xy)
     size = np.full(n, _DIAMETER)
     vertices = EllipseCollection(size, size, np.zeros(n), units="xy", offsets=xy)
-    vertices.set(offset_transform=axes.transData, facecolors=colours[:n], zorder=2)
+    vertices.set(offset_transform=axes.transData, facecolors=colours, zorder=2)
     vertices.set(edgecolors="white", linewidths=min(0.4, 0.05 * unit))
-    axes.add_collection(_hulls(groups, xy, colours))
-    axes.add_collection(_lines(groups, edges, xy, colours))
-    axes.add_collection(vertices)
-    longest = max(map(len, words), default=0)
+    return vertices
+
+
+def _name_vertices(axes: Axes, picture: Picture, unit: float) -> bool:
+    """Write names into the vertices, if they can be read there."""
+    longest = max(map(len, picture.words), default=0)
     font = min(_FONT, _DIAMETER * unit / (_LETTER * longest + 0.3))
-    if font >= _LEAST_FONT:
-        dark = colours[:n] @ [0.299, 0.587, 0.114] < 0.45
-        for place, word, on_dark in zip(xy, words, dark, strict=False):
-            text = axes.text(
-                place[0], place[1], word, fontsize=font, parse_math=False, ha="center"
-            )
-            text.set(va="center_baseline", color="white" if on_dark else "black")
+    if font < _LEAST_FONT:
+        return False
+    dark = picture.colours[: len(picture.xy)] @ [0.299, 0.587, 0.114] < 0.45
+    for (x, y), word, on_dark in zip(picture.xy, picture.words, dark, strict=False):
+        text = axes.text(x, y, word, fontsize=font, parse_math=False, ha="center")
+        text.set(va="center_baseline", color="white" if on_dark else "black")
+    return True
 
 
-def _hulls(groups: Groups, xy: Floats, colours: Floats) -> PolyCollection:
-    """Return shaded hulls of the groups of the first two splits, larger ones below.
-
-    A hull that would contain a vertex of another group is left out.
-    """
+def _hulls(groups: Groups, xy: Floats, colours: Floats) -> PathCollection:
+    """Return shaded hulls of the groups of the first two splits, larger ones below."""
     size, depth = groups.size, groups.depth
     split = np.append(depth[:-1] > depth[groups.above[:-1]], False)
-    shapes, shown = [], []
-    for node in np.flatnonzero(split & (size > 1) & (depth <= 2))[::-1]:
-        reach = 0.85 if depth[node] == 1 else 0.6
-        around = (xy[groups.members(node), None] + reach * _CIRCLE).reshape(-1, 2)
-        hull = ConvexHull(around)
-        inside = hull.equations @ np.column_stack([xy, np.ones(len(xy))]).T < 0
-        if inside.all(axis=0).sum() == size[node]:
-            shapes.append(around[hull.vertices])
-            shown.append(node)
-    soft = PolyCollection(shapes, linewidths=0.5, zorder=0)
-    soft.set_facecolor([(*colours[node], 0.15) for node in shown])
-    soft.set_edgecolor([(*colours[node], 0.6) for node in shown])
+    nodes = np.flatnonzero(split & (size > 1) & (depth <= 2))[::-1]
+    return shade(groups, nodes, xy, colours, np.where(depth == 1, 0.85, 0.6)[nodes])
+
+
+def shade(
+    groups: Groups, nodes: Ints, xy: Floats, colours: Floats, reach: Floats
+) -> PathCollection:
+    """Return shaded hulls of the groups of some nodes of the tree."""
+    shapes = []
+    for node, far in zip(nodes, reach, strict=True):
+        inside = (groups.rows == node).any(axis=0)
+        shapes.append(hull(xy[inside], xy[~inside], far))
+    soft = PathCollection(shapes, linewidths=0.5, zorder=0)
+    soft.set_facecolor([(*colours[node], 0.15) for node in nodes])
+    soft.set_edgecolor([(*colours[node], 0.6) for node in nodes])
     return soft
 
 
-def _lines(groups: Groups, edges: Ints, xy: Floats, colours: Floats) -> LineCollection:
-    """Return the edges, deeper groups on top; many edges are drawn paler."""
-    common = groups.common(edges)
+def lines(
+    groups: Groups, common: Ints, edges: Ints, xy: Floats, colours: Floats
+) -> LineCollection:
+    """Return the edges, deeper groups on top; many edges are drawn paler.
+
+    Args:
+        groups: the groups of the tree.
+        common: ``(num_edges,)``, whose colour each edge has; the root's is grey.
+        edges: ``(2, num_edges)``.
+        xy: ``(n, 2)``, positions of the vertices.
+        colours: ``(num_tree_nodes, 3)``.
+    """
     order = np.argsort(groups.depth[common], kind="stable")
     common = common[order]
     between = groups.depth[common] == 0
     pale = min(edges.shape[1] / 4000, 0.5)
     shade = np.where(between[:, None], 0.75, 0.9 * colours[common])
     width = np.where(between, 0.4, 0.7) * np.clip(7.5 / len(xy) ** 0.5, 0.35, 1)
-    lines = LineCollection(list(xy[edges.T[order]]), linewidths=width, zorder=1)
-    lines.set_color(shade * (1 - pale) + pale)
-    return lines
+    segments = LineCollection(list(xy[edges.T[order]]), linewidths=width, zorder=1)
+    segments.set_color(shade * (1 - pale) + pale)
+    return segments
 
 
-def _paint_tree(
-    axes: Axes,
-    groups: Groups,
-    columns: Floats,
-    colours: Floats,
-    words: Sequence[str],
-    lowest: int,
-) -> None:
+def paint_tree(axes: Axes, picture: Picture) -> bool:
+    """Paint the tree; return whether names fit below its leaves."""
+    groups, columns, colours = picture.groups, picture.columns, picture.colours
     height, n = groups.rows.shape[0] - 1, groups.rows.shape[1]
-    left, right = -1.0, float(columns.max()) + 1
+    lowest = picture.lowest
+    left, right = -1.0, _span(columns) - 1
     axes.set(xlim=(left, right), ylim=(-0.06 * height, 1.05 * height), ylabel="level")
     axes.set_yticks(range(height + 1), [str(lowest + i) for i in range(height + 1)])
     axes.set_xticks([])
@@ -161,7 +222,7 @@ def _paint_tree(
     wide[:n] = np.clip(0.8 * unit, 0.8, 3.5)
     fill = np.vstack([colours[:-1], _ROOT])[shown]
     axes.scatter(columns[shown], level[shown], wide[shown] ** 2, fill, lw=0, zorder=2)
-    _name_leaves(axes, columns[:n], words, unit)
+    return _name_leaves(axes, columns[:n], picture.words, unit)
 
 
 def _branches(groups: Groups, columns: Floats, level: Floats) -> list[Path]:
@@ -176,23 +237,24 @@ def _branches(groups: Groups, columns: Floats, level: Floats) -> list[Path]:
 
 def _name_leaves(
     axes: Axes, columns: Floats, words: Sequence[str], unit: float
-) -> None:
-    """Write names below the leaves: level, else upright, else not at all."""
+) -> bool:
+    """Write names below the leaves: level, else upright, if they can be read there."""
     longest = max(map(len, words), default=0)
     if not longest:
-        return
+        return False
     font = (unit - 1) / (_LETTER * longest)
     upright = font < _LEAST_FONT
-    font = min(_FONT, unit - 0.6 if upright else font)
+    font = min(_FONT, unit - _GAP if upright else font)
     if font < _LEAST_FONT:
-        return
+        return False
     axes.set_xticks(columns, words, fontsize=font, parse_math=False)
     if upright:
         axes.tick_params(axis="x", rotation=90)
         box = axes.get_position()
         more = (longest * _LETTER * font / 72 - 0.1) / _inches(axes)[1]
-        if more > 0:
+        if more > 0 and axes.get_subplotspec() is None:  # not placed by the user
             axes.set_position((box.x0, box.y0 + more, box.width, box.height - more))
+    return True
 
 
 def _points(axes: Axes) -> float:
