@@ -84,8 +84,6 @@ def run(chosen: Namespace) -> dict[str, Any]:
     options["pretrain_epochs"] = chosen.pretrain_epochs
     if chosen.dry_run:
         return _foretell(chosen, plan, plan.runs(chosen.search, options))
-    if chosen.table == "table2":
-        plan = _pretrained(chosen, plan)
     runs = plan.runs(chosen.search, options)
     missing = missing_data(runs, list(plan.columns.values()))
     datasets = [name for name in plan.columns.values() if name not in missing]
@@ -93,6 +91,9 @@ def run(chosen: Namespace) -> dict[str, Any]:
         print(f"{name} is left out: {reason}")
     if not datasets:
         raise ValueError("no data set of the table can be found")
+    if chosen.table == "table2":
+        plan = _pretrained(chosen, plan)
+        runs = plan.runs(chosen.search, options)
     by: Choice = "test" if chosen.protocol == "paper" else "validation"
     cells = finish(runs, datasets, chosen.choose_on, chosen.finalists, by)
     print(f"\n{summary(cells, pair(cells, plan.against(runs)))}")
@@ -155,6 +156,8 @@ def _pretrained(chosen: Namespace, plan: Plan) -> Plan:
     """Pre-train what the rows begin with; return the plan with their checkpoints."""
     from ..protocols import transfer
 
+    if chosen.results is None:
+        raise ValueError("pre-trained encoders need a folder: name one with --results")
     given = chosen.pretrain_epochs
     epochs = {} if given is None else {"epochs": given}
     lines: dict[str, dict[str, Any]] = {}
