@@ -84,6 +84,8 @@ def run(chosen: Namespace) -> dict[str, Any]:
     options["pretrain_epochs"] = chosen.pretrain_epochs
     if chosen.dry_run:
         return _foretell(chosen, plan, plan.runs(chosen.search, options))
+    if chosen.table == "table2":
+        _check_pretraining(chosen, plan)
     runs = plan.runs(chosen.search, options)
     missing = missing_data(runs, list(plan.columns.values()))
     datasets = [name for name in plan.columns.values() if name not in missing]
@@ -152,12 +154,20 @@ def _needs(line: Mapping[str, Any], name: str, chosen: Namespace) -> str:
     return f"{needs}, --smiles" if "pretraining" in line else needs
 
 
+def _check_pretraining(chosen: Namespace, plan: Plan) -> None:
+    """Raise ValueError if rows begin with encoders that cannot be pre-trained."""
+    for row, line in plan.lines.items():
+        if "pretraining" in line and None in (chosen.smiles, chosen.results):
+            raise ValueError(
+                f"{row} is pre-trained first: name a file of molecules with --smiles "
+                "and a folder with --results, or leave the row out with --only"
+            )
+
+
 def _pretrained(chosen: Namespace, plan: Plan) -> Plan:
     """Pre-train what the rows begin with; return the plan with their checkpoints."""
     from ..protocols import transfer
 
-    if chosen.results is None:
-        raise ValueError("pre-trained encoders need a folder: name one with --results")
     given = chosen.pretrain_epochs
     epochs = {} if given is None else {"epochs": given}
     lines: dict[str, dict[str, Any]] = {}
@@ -166,11 +176,6 @@ def _pretrained(chosen: Namespace, plan: Plan) -> Plan:
         method = line.get("pretraining")
         if method is None:
             continue
-        if chosen.smiles is None:
-            raise ValueError(
-                f"{row} is pre-trained first: name a file of molecules with --smiles, "
-                "or leave the row out with --only"
-            )
         folder = Path(chosen.results, f"pretrained-{method}-{chosen.protocol}")
         last = transfer.pretrain(
             chosen.smiles,
