@@ -124,6 +124,8 @@ def hours(
 ) -> float:
     """Return about how long a row on a data set takes on one core.
 
+    Pre-training for table2, which all its columns share, is not counted.
+
     Args:
         line: the options of the row.
         run: the row with its alternatives.
@@ -134,9 +136,10 @@ def hours(
     rates = _content()["rates"]
     graphs, nodes, edges = _content()["sizes"][dataset]
     ratio, epochs, evaluations = rates[line["method"]]
-    epochs = run.options.get("epochs") or epochs
-    if run.options.get("evaluate_at") is not None:
-        evaluations = len(run.options["evaluate_at"])
+    if evaluations:  # the other settings count several trainings
+        epochs = run.options.get("epochs") or epochs
+        if run.options.get("evaluate_at") is not None:
+            evaluations = len(run.options["evaluate_at"])
     epoch = rates["graph"] + rates["node"] * nodes + 2 * rates["edge"] * edges
     training = ratio * epochs * graphs * epoch * 1e-6
     embeddings = 3 if line.get("anchor") else 1
